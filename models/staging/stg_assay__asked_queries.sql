@@ -1,0 +1,18 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'asked_queries') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        query_id
+    from source
+
+)
+
+select * from final

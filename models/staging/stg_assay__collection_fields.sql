@@ -1,0 +1,20 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'collection_fields') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        position,
+        field,
+        n_label_words
+    from source
+
+)
+
+select * from final

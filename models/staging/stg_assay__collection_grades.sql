@@ -1,0 +1,19 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'collection_grades') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        grade,
+        label
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'document_fields') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        doc_id,
+        field,
+        value,
+        n_words
+    from source
+
+)
+
+select * from final

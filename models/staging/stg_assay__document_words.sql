@@ -1,0 +1,20 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'document_words') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        doc_id,
+        field,
+        word
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'documents') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        doc_id,
+        n_id_words,
+        n_words,
+        extra
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'judgments') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        query_id,
+        doc_id,
+        grade,
+        line
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'picks') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        trace_id,
+        position,
+        picked,
+        doc_id
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,22 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'quarantine') }}
+
+),
+
+final as (
+
+    select
+        kind,
+        name,
+        file,
+        line,
+        reason,
+        text
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,21 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'queries') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        query_id,
+        query,
+        split,
+        extra
+    from source
+
+)
+
+select * from final

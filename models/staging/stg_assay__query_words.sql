@@ -1,0 +1,19 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'query_words') }}
+
+),
+
+final as (
+
+    select
+        collection,
+        query_id,
+        word
+    from source
+
+)
+
+select * from final

@@ -1,0 +1,19 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'recording_fields') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        position,
+        field
+    from source
+
+)
+
+select * from final

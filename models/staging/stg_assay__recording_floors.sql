@@ -1,0 +1,18 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'recording_floors') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        retriever
+    from source
+
+)
+
+select * from final

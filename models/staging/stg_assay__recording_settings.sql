@@ -1,0 +1,19 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'recording_settings') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        setting,
+        value
+    from source
+
+)
+
+select * from final

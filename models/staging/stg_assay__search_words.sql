@@ -1,0 +1,20 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'search_words') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        trace_id,
+        search,
+        word
+    from source
+
+)
+
+select * from final
