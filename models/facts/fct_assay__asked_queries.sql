@@ -1,0 +1,67 @@
+with
+
+recordings as (
+
+    select * from {{ ref('stg_assay__recordings') }}
+
+),
+
+asked_queries as (
+
+    select * from {{ ref('stg_assay__asked_queries') }}
+
+),
+
+queries as (
+
+    select * from {{ ref('stg_assay__queries') }}
+
+),
+
+from_split as (
+
+    select
+        recordings.recording_id,
+        recordings.collection,
+        queries.query_id
+    from recordings
+    inner join queries
+        on recordings.collection = queries.collection
+    where
+        recordings.asked = 'split'
+        and (recordings.split is null or recordings.split = queries.split)
+
+),
+
+from_file as (
+
+    select
+        asked_queries.recording_id,
+        recordings.collection,
+        asked_queries.query_id
+    from asked_queries
+    inner join recordings
+        on asked_queries.recording_id = recordings.recording_id
+    where recordings.asked != 'split'
+
+),
+
+final as (
+
+    select
+        recording_id,
+        query_id,
+        collection
+    from from_split
+
+    union all
+
+    select
+        recording_id,
+        query_id,
+        collection
+    from from_file
+
+)
+
+select * from final
