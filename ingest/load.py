@@ -1,0 +1,230 @@
+"""One collection or recording, one transaction: it is in the warehouse whole, or the warehouse is as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from ingest.contract import COLLECTION_TABLES, RAW_SCHEMA, RECORDING_TABLES
+from ingest.describe import Described
+from ingest.errors import AssayError, BadInput, CannotRun, shown
+from ingest.files import SourceFile, checked_path, digest_of
+from ingest.formats import native
+from ingest.sqltext import literal
+from ingest.staging import Load, Progress
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a load did: `changed` is False where the same bytes were loaded already."""
+
+    kind: str
+    name: str
+    changed: bool
+    replaced: bool
+    counts: dict[str, int] = field(default_factory=dict)
+    #: (severity, file, message) of everything that was noticed.
+    noticed: tuple[tuple[str, str, str], ...] = ()
+    n_quarantined: int = 0
+
+    def sentence(self) -> str:
+        """What happened, in a line."""
+        if not self.changed:
+            return f"{self.kind} {self.name}: the same bytes are loaded already; nothing changed"
+        counts = ", ".join(f"{n:,} {what}" for what, n in self.counts.items())
+        done = "replaced" if self.replaced else "loaded"
+        lost = f"; {self.n_quarantined:,} lines in quarantine" if self.n_quarantined else ""
+        return f"{self.kind} {self.name}: {done}, {counts}{lost}"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A folder to load."""
+
+    path: Path
+    kind: str
+    name: str
+    described: Described
+    files: list[Path]
+
+
+def find(paths: Iterable[Path]) -> list[_Found]:
+    """Every collection and recording at the paths, collections first.
+
+    A folder that is neither may hold folders that are. Raises BadInput where nothing is found, and where two
+    folders have one name.
+    """
+    folders: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path}: there is no such folder. Name a folder with collection.json or manifest.json.")
+        if native.recognise(path):
+            folders.append(path)
+            continue
+        inner = sorted(p for p in path.iterdir() if native.recognise(p)) if path.is_dir() else []
+        if not inner:
+            raise BadInput(
+                f"{path}: neither collection.json nor manifest.json stands here. "
+                f"`python -m ingest init {path}` writes the one that fits."
+            )
+        folders.extend(inner)
+    found = [_Found(p, *native.describe(p)) for p in dict.fromkeys(folders)]
+    by_name: dict[tuple[str, str], Path] = {}
+    for one in found:
+        twin = by_name.setdefault((one.kind, one.name), one.path)
+        if twin != one.path:
+            raise BadInput(f"{one.path}: {twin} is the {one.kind} {one.name!r} too. Give one of them another name.")
+    return sorted(found, key=lambda one: one.kind != "collection")
+
+
+def load(con: duckdb.DuckDBPyConnection, found: _Found) -> Loaded:
+    """Load one folder in one transaction. Raises BadInput or CannotRun, and then nothing has changed."""
+    with Progress(found.name) as progress:
+        digests = {path: digest_of(path) for path in (found.described.path, *found.files)}
+        digest = _digest(digests)
+        owner = "collection" if found.kind == "collection" else "recording_id"
+        before = con.execute(
+            f"select digest from {RAW_SCHEMA}.{found.kind}s where {owner} = {literal(found.name)}"
+        ).fetchone()
+        if before is not None and before[0] == digest:
+            return Loaded(found.kind, found.name, changed=False, replaced=False)
+        con.execute("begin transaction")
+        try:
+            result = _load_rows(con, found, digests, digest, progress, replaced=before is not None)
+            progress.step("committing")
+            con.execute("commit")
+            return result
+        except BaseException as error:
+            con.execute("rollback")
+            if isinstance(error, (duckdb.OutOfMemoryException, duckdb.IOException, OSError)):
+                raise CannotRun(f"{found.path}: not loaded: {' '.join(str(error).split())[:300]}") from None
+            raise
+
+
+def _digest(digests: dict[Path, str]) -> str:
+    lines = sorted(f"{path.name} {digest}\n" for path, digest in digests.items())
+    return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _delete(con: duckdb.DuckDBPyConnection, kind: str, name: str) -> None:
+    for table in COLLECTION_TABLES if kind == "collection" else RECORDING_TABLES:
+        con.execute(f"delete from {RAW_SCHEMA}.{table.name} where {table.owner} = {literal(name)}")
+    for log in ("quarantine", "checks"):
+        con.execute(f"delete from {RAW_SCHEMA}.{log} where kind = {literal(kind)} and name = {literal(name)}")
+
+
+def _load_rows(
+    con: duckdb.DuckDBPyConnection,
+    found: _Found,
+    digests: dict[Path, str],
+    digest: str,
+    progress: Progress,
+    *,
+    replaced: bool,
+) -> Loaded:
+    row = con.execute(f"select coalesce(max(load_number), 0) + 1 from {RAW_SCHEMA}.loads").fetchone()
+    assert row is not None
+    number = int(row[0])
+    work = Load(con, found.kind, found.name, found.path, number, progress, digests)
+    is_pinned = _check_pinned(work, found)
+    _delete(con, found.kind, found.name)
+    if found.kind == "collection":
+        values = native.load_collection(work, found.described, found.files)
+        kind = "collection"
+    else:
+        values = native.load_recording(work, found.described, found.files)
+        values["is_pinned"] = is_pinned
+        kind = str(values["kind"])
+    _check_rows(work, found)
+    n_lines = sum(f.n_lines for f in work.files)
+    n_quarantined = work.count("select count(*) from quarantined")
+    values |= {"load_number": number, "digest": digest, "n_lines": n_lines, "n_quarantined": n_quarantined}
+    if found.kind == "recording":
+        values["n_loaded"] = n_lines - n_quarantined
+    names = ", ".join(values)
+    marks = ", ".join("?" * len(values))
+    con.execute(f"insert into {RAW_SCHEMA}.{found.kind}s ({names}) values ({marks})", list(values.values()))
+    con.execute(
+        f"insert into {RAW_SCHEMA}.loads values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [number, found.name, kind, native.NAME, str(found.path), digest, n_lines, n_lines - n_quarantined,
+         n_quarantined, datetime.now(UTC).replace(tzinfo=None, microsecond=0)],
+    )  # fmt: skip
+    whose = f"{literal(found.kind)} as kind, {literal(found.name)} as name"
+    con.execute(
+        f"insert into {RAW_SCHEMA}.quarantine by name select {whose}, file, line, reason, coalesce(text, '') as text from quarantined"
+    )
+    con.execute(f"insert into {RAW_SCHEMA}.checks by name select {whose}, * from noticed")
+    noticed = con.execute("select severity, file, message from noticed order by severity desc, file, message").fetchall()
+    return Loaded(
+        found.kind, found.name, True, replaced, _counts(work, kind), tuple((str(s), str(f), str(m)) for s, f, m in noticed),
+        n_quarantined,
+    )  # fmt: skip
+
+
+def _counts(work: Load, kind: str) -> dict[str, int]:
+    tables = {
+        "collection": ("documents", "queries", "judgments"),
+        "answers": ("answers", "answer_citations"),
+        "contexts": ("contexts", "context_documents"),
+        "traces": ("traces", "searches", "picks"),
+    }[kind]
+    owner = "collection" if kind == "collection" else "recording_id"
+    return {
+        t.removeprefix("answer_").replace("_", " "): work.count(
+            f"select count(*) from {RAW_SCHEMA}.{t} where {owner} = {literal(work.name)}"
+        )
+        for t in tables
+    }
+
+
+def _check_pinned(work: Load, found: _Found) -> bool:
+    """Hold every file that the manifest names against its sha256; say whether all that were read are pinned."""
+    if found.kind == "collection":
+        return True
+    pinned = found.described.files()
+    for name, pin in pinned.items():
+        path = checked_path(found.path, name)
+        digest = work.digests.get(path) or digest_of(path)
+        stated = pin.get("sha256")
+        if stated is not None and stated != digest:
+            raise BadInput(
+                f"{path}: its sha256 is {digest}, and {found.described.path.name} says {shown(stated)}. "
+                "Bring back the file that was meant, or run `python -m ingest init` to pin this one."
+            )
+    loose = [p.name for p in found.files if not pinned.get(p.name, {}).get("sha256")]
+    work.notice(
+        "not_pinned", "warning", found.described.path.name, len(loose),
+        f"'files' gives no sha256 for {', '.join(loose)}; nothing says that these are the bytes that were recorded",
+    )  # fmt: skip
+    return not loose
+
+
+def _check_rows(work: Load, found: _Found) -> None:
+    """Hold the number of lines of each file against what the manifest says."""
+    if found.kind == "collection":
+        return
+    pinned = found.described.files()
+    for source in work.files:
+        stated = pinned.get(source.name, {}).get("rows")
+        if stated is not None and stated != source.n_lines:
+            raise BadInput(
+                f"{source.path}: it has {source.n_lines:,} rows, and {found.described.path.name} says {shown(stated)}. "
+                "Put the one right that is wrong."
+            )
+
+
+def load_all(con: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> tuple[list[Loaded], list[AssayError]]:
+    """Load everything at the paths, each in its own transaction; what can't be loaded stops nothing else."""
+    done: list[Loaded] = []
+    failed: list[AssayError] = []
+    for found in find(paths):
+        try:
+            done.append(load(con, found))
+        except AssayError as error:
+            failed.append(error)
+    return done, failed

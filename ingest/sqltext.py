@@ -1,0 +1,76 @@
+"""SQL that turns text into words, pieces and IDs. Created once in each connection, as temporary macros.
+
+The definitions are those of the recording format: `words` is the set of maximal runs of letters, marks and
+digits of the NFC, lower-case text; `pieces` counts what stands between white space, as Python's ``str.split`` does.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+#: What a word is made of, and (for an ID in a text) what must not touch it.
+WORD_CHARACTER = r"\p{L}\p{M}\p{Nd}"
+
+#: White space, as ``str.split`` sees it.
+WHITE_SPACE = r"\x{09}-\x{0d}\x{1c}-\x{1f}\x{85}\p{Z}"
+
+_MACROS = (
+    # The distinct words of a text.
+    f"""words(t) as list_distinct(regexp_extract_all(lower(nfc_normalize(t)), '[{WORD_CHARACTER}]+'))""",
+    # How many white-space-separated pieces a text has.
+    f"""pieces(t) as len(regexp_extract_all(t, '[^{WHITE_SPACE}]+'))""",
+    # A leaf of JSON (as JSON text) as an ID: a string, or a whole number's digits; else null.
+    r"""id_text(j) as case
+        when j[1] = '"' then case when contains(j, chr(92)) then cast(j as json) ->> '$' else j[2:-2] end
+        when regexp_full_match(j, '-?[0-9]+') then j
+    end""",
+    # A leaf as text: a string's own text, any other leaf as its JSON text, null for null.
+    r"""any_text(j) as case
+        when j[1] = '"' then case when contains(j, chr(92)) then cast(j as json) ->> '$' else j[2:-2] end
+        when j != 'null' then j
+    end""",
+    # The list with each item's first place in it; the list operation is paid only where something repeats.
+    """first_places(l) as case
+        when len(l) = len(list_distinct(l)) then range(1, len(l) + 1)
+        else list_transform(l, lambda x: list_position(l, x))
+    end""",
+    # Takes an ID's places out of a text. Twice: two places may share the one character between them.
+    f"""without_id(t, id) as regexp_replace(
+        regexp_replace(
+            t, '(^|[^{WORD_CHARACTER}])' || regexp_escape(id) || '($|[^{WORD_CHARACTER}])', '\\1 \\2', 'g'
+        ),
+        '(^|[^{WORD_CHARACTER}])' || regexp_escape(id) || '($|[^{WORD_CHARACTER}])', '\\1 \\2', 'g'
+    )""",
+    # The IDs of a context that stand bare in a text: longest first, a place used once.
+    """bare_ids_in_text(t, ids) as list_reduce(
+        list_sort(list_transform(
+            list_distinct(list_filter(ids, lambda x: contains(t, x))),
+            lambda x: {'n': -length(x), 'id': x}
+        )),
+        lambda so_far, x: {
+            'rest': without_id(so_far.rest, x.id),
+            'found': case
+                when without_id(so_far.rest, x.id) != so_far.rest then list_append(so_far.found, x.id)
+                else so_far.found
+            end
+        },
+        {'rest': t, 'found': cast([] as varchar[])}
+    ).found""",
+    # The same where citations are written in a form such as '(ID {id})'.
+    """formed_ids_in_text(t, ids, form) as list_filter(
+        list_distinct(ids), lambda x: contains(t, replace(form, '{id}', x))
+    )""",
+)
+
+
+def literal(value: str | None) -> str:
+    """A text as a SQL literal."""
+    if value is None:
+        return "null"
+    return "'" + value.replace("'", "''") + "'"
+
+
+def create_macros(con: duckdb.DuckDBPyConnection) -> None:
+    """Create the macros in this connection."""
+    for macro in _MACROS:
+        con.execute(f"create or replace temp macro {macro}")

@@ -1,0 +1,1 @@
+"""From typed rows to raw tables: lists flattened, words computed. What every format has in common."""

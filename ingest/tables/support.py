@@ -1,0 +1,25 @@
+"""Labels of support: whether the cited documents' text supports a claim, and who says so."""
+
+from __future__ import annotations
+
+from ingest.files import SourceFile
+from ingest.sqltext import literal
+from ingest.staging import Load
+
+
+def add_support(load: Load, source: SourceFile, table: str, collection: str) -> int:
+    """Labels and their documents, from `table` (line, query_id, retriever, trial, claim, doc_ids, judge, label, score, extra)."""
+    load.refuse_unknown_queries(source, table, collection)
+    recording = literal(load.name)
+    load.progress.step("keeping labels of support")
+    n = load.insert(
+        "support",
+        f"select {recording} as recording_id, query_id, retriever, trial, claim, judge, label, score, line, extra from {table}",
+    )
+    load.insert(
+        "support_documents",
+        f"select {recording} as recording_id, line, generate_subscripts(doc_ids, 1) as position, unnest(doc_ids) as doc_id"
+        f" from {table} where len(doc_ids) > 0",
+    )
+    load.notice_extra(source, table)
+    return n
