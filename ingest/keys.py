@@ -164,7 +164,11 @@ def typed(keys: tuple[Key, ...], source: str, *, from_text: bool = False) -> str
             when problem is not null then null
             when unnamed is not null and coalesce(json_type(text, '/extra'), 'NULL') = 'NULL'
                 then cast(json_merge_patch(text, {nulls}) as varchar)
-            when unnamed is not null then cast(json_merge_patch({given}, json_merge_patch(text, {nulls})) as varchar)
+            -- Side by side as text: a second merge would take nulls out of what is kept.
+            when unnamed is not null then
+                cast({given} as varchar)[:-2]
+                || case when cast({given} as varchar) = '{{}}' then '' else ',' end
+                || cast(json_merge_patch(text, {nulls}) as varchar)[2:]
             when coalesce(json_type(text, '/extra'), 'NULL') != 'NULL' then cast({given} as varchar)
         end"""
     return f"""

@@ -184,8 +184,6 @@ def _counts(work: Load, kind: str) -> dict[str, int]:
 
 def _check_pinned(work: Load, found: _Found) -> bool:
     """Hold every file that the manifest names against its sha256; say whether all that were read are pinned."""
-    if found.kind == "collection":
-        return True
     pinned = found.described.files()
     for name, pin in pinned.items():
         path = checked_path(found.path, name)
@@ -196,6 +194,8 @@ def _check_pinned(work: Load, found: _Found) -> bool:
                 f"{path}: its sha256 is {digest}, and {found.described.path.name} says {shown(stated)}. "
                 "Bring back the file that was meant, or run `python -m ingest init` to pin this one."
             )
+    if found.kind == "collection":
+        return True
     loose = [p.name for p in found.files if not pinned.get(p.name, {}).get("sha256")]
     work.notice(
         "not_pinned", "warning", found.described.path.name, len(loose),
@@ -206,8 +206,6 @@ def _check_pinned(work: Load, found: _Found) -> bool:
 
 def _check_rows(work: Load, found: _Found) -> None:
     """Hold the number of lines of each file against what the manifest says."""
-    if found.kind == "collection":
-        return
     pinned = found.described.files()
     for source in work.files:
         stated = pinned.get(source.name, {}).get("rows")
