@@ -48,19 +48,29 @@ def _publish(args: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m ingest", description="Recordings into the warehouse, tables out of it.")
+    parser = argparse.ArgumentParser(
+        prog="python -m ingest", description="Recordings into the warehouse, tables out of it."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     sub = commands.add_parser("load", help="load collections and recordings, in any order")
-    sub.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders")
-    sub.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse")
+    sub.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders"
+    )
+    sub.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
+    )
     sub.set_defaults(run=_load)
     sub = commands.add_parser("init", help="write manifest.json or collection.json for the files in a folder")
     sub.add_argument("folder", type=Path, metavar="DIR")
     sub.add_argument("--overwrite", action="store_true", help="pin the files anew in the one that is there")
     sub.set_defaults(run=_init)
-    sub = commands.add_parser("publish", help="put facts and marts into a file for BI tools, by atomic replace")
+    sub = commands.add_parser(
+        "publish", help="put facts and marts into a file for BI tools, by atomic replace"
+    )
     sub.add_argument("--to", required=True, type=Path, metavar="FILE")
-    sub.add_argument("--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse")
+    sub.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
+    )
     sub.set_defaults(run=_publish)
     return parser
 

@@ -67,7 +67,9 @@ _QUERY = _c("query_id", "varchar", "The query, as the collection names it.")
 _DOC = _c("doc_id", "varchar", "The document, as the collection names it.")
 _RETRIEVER = _c("retriever", "varchar", "What chose the documents, such as bm25 or semantic.")
 _TRIAL = _c("trial", "bigint", "1, or higher where the same was recorded more than once.")
-_TRACE = _c("trace_id", "varchar", "The task; made from retriever, query and trial where the file gives none.")
+_TRACE = _c(
+    "trace_id", "varchar", "The task; made from retriever, query and trial where the file gives none."
+)
 _SEARCH = _c("search", "bigint", "Which search of the trace, from 1.")
 _EXTRA = _c("extra", "varchar", "Keys that the format doesn't name, as JSON text; null without any.", True)
 _LINE = _c("line", "bigint", "The line (or the row) of the file that it stands on, from 1.")
@@ -128,7 +130,11 @@ _COLLECTION_TABLES: tuple[Table, ...] = (
             _COLLECTION,
             _DOC,
             _c("n_id_words", "bigint", "Whitespace-separated pieces of 'ID: <doc_id>'."),
-            _c("n_words", "bigint", "Pieces of the whole text as a model reads it: the ID's line and every field."),
+            _c(
+                "n_words",
+                "bigint",
+                "Pieces of the whole text as a model reads it: the ID's line and every field.",
+            ),
             _EXTRA,
         ),
         "collection",
@@ -225,7 +231,12 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _c("num_ctx", "bigint", "The context window in tokens, from options.", True),
             _c("n_prompt_words", "bigint", "Whitespace-separated pieces of the prompts.", True),
             _c("recorded_at", "timestamp", "When it was recorded, in UTC.", True),
-            _c("is_recorded_on_a_date", "boolean", "True where recorded_at gives a date without a time.", True),
+            _c(
+                "is_recorded_on_a_date",
+                "boolean",
+                "True where recorded_at gives a date without a time.",
+                True,
+            ),
             _c("results_shown", "bigint", "Documents in one context, or that one search returns.", True),
             _c("max_searches", "bigint", "Searches that a task may make.", True),
             _c("max_recommendations", "bigint", "Documents that an answer may cite, or a task pick.", True),
@@ -310,13 +321,22 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _TRIAL,
             _c("rank", "bigint", "The place in the list, from 1, as the model read it."),
             _DOC,
-            _c("first_rank", "bigint", "The first place of this document in the list; equal to rank unless repeated."),
+            _c(
+                "first_rank",
+                "bigint",
+                "The first place of this document in the list; equal to rank unless repeated.",
+            ),
             _c("passage_id", "varchar", "Which passage of the document.", True),
             _c("text", "varchar", "The text as shown, where it isn't the catalog's.", True),
             _c("n_text_words", "bigint", "Whitespace-separated pieces of that text.", True),
             _c("score", "double", "The retriever's score.", True),
             _c("run_rank", "bigint", "A run file's own rank column.", True),
-            _c("is_in_text", "boolean", "The answer's text names this ID; null without an answer's text.", True),
+            _c(
+                "is_in_text",
+                "boolean",
+                "The answer's text names this ID; null without an answer's text.",
+                True,
+            ),
         ),
         "recording_id",
     ),
@@ -331,7 +351,11 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _TRIAL,
             _c("answer", "varchar", "The answer's text.", True),
             _c("n_answer_words", "bigint", "Whitespace-separated pieces of the text.", True),
-            _c("has_cited", "boolean", "False where the list of citations is unknown; an empty list is known."),
+            _c(
+                "has_cited",
+                "boolean",
+                "False where the list of citations is unknown; an empty list is known.",
+            ),
             _c("error", "varchar", "What went wrong; null where nothing did.", True),
             _c("raw", "varchar", "The reply as it came.", True),
             _c("prompt_tokens", "bigint", "Tokens of the prompt, as the server counted.", True),
@@ -386,9 +410,17 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _SEARCH,
             _c("seq", "bigint", "Its place among the trace's events."),
             _c("step", "bigint", "The model call that made it, as given.", True),
-            _c("step_at", "bigint", "The seq of its step's first event: results of a lower step_at were readable."),
+            _c(
+                "step_at",
+                "bigint",
+                "The seq of its step's first event: results of a lower step_at were readable.",
+            ),
             _c("query", "varchar", "The search's text; null where unknown.", True),
-            _c("has_results", "boolean", "False where the results are unknown; a refused search has known, empty ones."),
+            _c(
+                "has_results",
+                "boolean",
+                "False where the results are unknown; a refused search has known, empty ones.",
+            ),
             _c("n_attempts", "bigint", "Attempts of the call."),
             _c("n_errors", "bigint", "Attempts that ended in an error."),
             _c("error", "varchar", "The last attempt's error; null where it succeeded.", True),
@@ -407,7 +439,11 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _SEARCH,
             _c("rank", "bigint", "The place among the results, from 1."),
             _DOC,
-            _c("first_rank", "bigint", "The first place of this document in the list; equal to rank unless repeated."),
+            _c(
+                "first_rank",
+                "bigint",
+                "The first place of this document in the list; equal to rank unless repeated.",
+            ),
             _c("score", "double", "The retriever's score.", True),
         ),
         "recording_id",

@@ -36,7 +36,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise BadInput(f"{path}: there is no such file. `python -m ingest init {path.parent}` writes one.") from None
+        raise BadInput(
+            f"{path}: there is no such file. `python -m ingest init {path.parent}` writes one."
+        ) from None
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: this is not UTF-8 (byte {error.start + 1}). Save it as UTF-8.") from None
     try:
@@ -44,7 +46,9 @@ def read_json(path: Path) -> dict[str, Any]:
         text.encode("utf-8")
         json.dumps(found, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
-        raise BadInput(f"{path}, line {error.lineno}: this is not valid JSON: {error.msg}. Put that right.") from None
+        raise BadInput(
+            f"{path}, line {error.lineno}: this is not valid JSON: {error.msg}. Put that right."
+        ) from None
     except UnicodeEncodeError:
         raise BadInput(f"{path}: it holds half of a surrogate pair, which is no text. Take it out.") from None
     except RecursionError:
@@ -53,12 +57,6 @@ def read_json(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: {error}. Put that right.") from None
     if not isinstance(found, dict):
         raise BadInput(f"{path}: it must hold one JSON object, not {shown(found)}.")
-    left = [key for key, value in found.items() if isinstance(value, str) and value.startswith(PLACEHOLDER)]
-    if left:
-        raise BadInput(
-            f"{path}: {', '.join(map(repr, left))} still {'says' if len(left) == 1 else 'say'} {PLACEHOLDER!r}. "
-            "Write what is true, or take the key out where nothing is known."
-        )
     return found
 
 
@@ -68,6 +66,16 @@ class Described:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.given = read_json(path)
+        left = [
+            key
+            for key, value in self.given.items()
+            if isinstance(value, str) and value.startswith(PLACEHOLDER)
+        ]
+        if left:
+            raise BadInput(
+                f"{path}: {', '.join(map(repr, left))} still {'says' if len(left) == 1 else 'say'} {PLACEHOLDER!r}. "
+                "Write what is true, or take the key out where nothing is known."
+            )
 
     def _bad(self, key: str, value: object, must_be: str) -> BadInput:
         return BadInput(f"{self.path}: {key!r} must be {must_be}, not {shown(value)}. Put that right.")
@@ -173,7 +181,9 @@ class Described:
         if value is None:
             return {}
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise self._bad("files", value, 'an object such as {"answers.jsonl": {"sha256": "…", "rows": 90}}')
+            raise self._bad(
+                "files", value, 'an object such as {"answers.jsonl": {"sha256": "…", "rows": 90}}'
+            )
         return value
 
     def as_json(self) -> str:

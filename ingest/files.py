@@ -79,13 +79,17 @@ def checked_path(folder: Path, name: str) -> Path:
     """A file of the folder by its bare name. Raises BadInput for anything that leads out of the folder."""
     path = folder / name
     if "/" in name or "\\" in name or name in ("", ".", "..") or "\0" in name:
-        raise BadInput(f"{folder}: {name!r} is not the bare name of a file in this folder. Name the file alone.")
+        raise BadInput(
+            f"{folder}: {name!r} is not the bare name of a file in this folder. Name the file alone."
+        )
     if not path.exists():
         raise BadInput(f"{path}: there is no such file. Put it there, or don't name it.")
     if not path.is_file():
         raise BadInput(f"{path}: this is not a file. Put a file there.")
     if path.is_symlink() and path.resolve().parent != folder.resolve():
-        raise BadInput(f"{path}: this link leads out of the folder, and is not followed. Put the file itself there.")
+        raise BadInput(
+            f"{path}: this link leads out of the folder, and is not followed. Put the file itself there."
+        )
     return path
 
 
@@ -203,7 +207,11 @@ def stage_lines(con: duckdb.DuckDBPyConnection, source: SourceFile, table: str) 
     if not plain:
         temporary = path = _cleaned_copy(source, Path(tempfile.gettempdir()))
         longest = LONGEST_LINE if source.path.stat().st_size > _USUAL_LINE else 0
-    option = f", max_line_size = {longest + 1024}, buffer_size = {4 * (longest + 1024)}" if longest > _USUAL_LINE else ""
+    option = (
+        f", max_line_size = {longest + 1024}, buffer_size = {4 * (longest + 1024)}"
+        if longest > _USUAL_LINE
+        else ""
+    )
     try:
         con.execute(
             f"""
@@ -243,7 +251,9 @@ def stage_rows(con: duckdb.DuckDBPyConnection, source: SourceFile, table: str) -
             f" escape = {quote}, compression = '{compression}', sample_size = 1, null_padding = false)"
         )
     try:
-        con.execute(f"create or replace temp table {table} as select row_number() over () as line, * from {scan}")
+        con.execute(
+            f"create or replace temp table {table} as select row_number() over () as line, * from {scan}"
+        )
     except duckdb.Error as error:
         raise BadInput(f"{source.path}: it can't be read: {_first_line(error)} Put that right.") from None
     source.n_lines = _count(con, table)

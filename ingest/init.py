@@ -48,7 +48,9 @@ def _write(folder: Path, name: str, guessed: dict[str, Any], overwrite: bool) ->
     path = folder / name
     if path.exists():
         if not overwrite:
-            raise BadInput(f"{path}: it is there already. --overwrite keeps what it says and pins the files anew.")
+            raise BadInput(
+                f"{path}: it is there already. --overwrite keeps what it says and pins the files anew."
+            )
         guessed = {**json.loads(path.read_text(encoding="utf-8-sig")), "files": guessed["files"]}
     handle, temporary = tempfile.mkstemp(dir=folder, suffix=".json")
     with os.fdopen(handle, "w", encoding="utf-8") as out:
@@ -109,7 +111,9 @@ def _collection(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
 
 def _text_keys(con: duckdb.DuckDBPyConnection) -> list[str]:
     """The keys of the catalog's lines that hold texts, in order of first appearance, from its first lines."""
-    rows = con.execute("select text from rows_of_catalog where json_valid(text) order by line limit 1000").fetchall()
+    rows = con.execute(
+        "select text from rows_of_catalog where json_valid(text) order by line limit 1000"
+    ).fetchall()
     found: dict[str, bool] = {}
     for (text,) in rows:
         line = json.loads(text)
@@ -162,7 +166,9 @@ def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
         found["model"] = f"{PLACEHOLDER}: the model's name, or take this key out"
         found["model_digest"] = f"{PLACEHOLDER}: the model's digest, or take this key out"
         found["prompts"] = f"{PLACEHOLDER}: the prompt's text, or take this key out"
-    found["recorded_at"] = f"{PLACEHOLDER}: when it was recorded, such as 2026-03-01T10:00:00Z, or take this key out"
+    found["recorded_at"] = (
+        f"{PLACEHOLDER}: when it was recorded, such as 2026-03-01T10:00:00Z, or take this key out"
+    )
     if kind != "contexts":
         found["max_recommendations"] = (
             f"{PLACEHOLDER}: how many documents an answer may recommend, as a number, or take this key out"
@@ -192,7 +198,9 @@ def _longest_list(con: duckdb.DuckDBPyConnection, kind: str, is_lines: bool, pat
     """How many documents the longest list holds: of a context, or of one search's results."""
     if path.name.removesuffix(".gz") == "run.txt":
         columns = r"string_split(regexp_replace(trim(text), '\s+', ' ', 'g'), ' ')"
-        sql = f"select max(n) from (select count(*) as n from rows_of_main group by {columns}[1], {columns}[6])"
+        sql = (
+            f"select max(n) from (select count(*) as n from rows_of_main group by {columns}[1], {columns}[6])"
+        )
     elif not is_lines:
         sql = "select max(len(doc_ids)) from rows_of_main"
     else:

@@ -156,7 +156,9 @@ def typed(keys: tuple[Key, ...], source: str, *, from_text: bool = False) -> str
             missing.append(f"when leaf_{i} is null then {literal(key.name)}")
     known = ", ".join(literal(n) for n in (*names, "extra"))
     nulls = literal(json.dumps(dict.fromkeys((*names, "extra"))))
-    unnamed = f"case when problem is null then list_filter(json_keys(text), lambda x: x not in ({known}))[1] end"
+    unnamed = (
+        f"case when problem is null then list_filter(json_keys(text), lambda x: x not in ({known}))[1] end"
+    )
     # An extra that is no object is kept under its own name.
     given = "case when json_type(text, '/extra') = 'OBJECT' then json_extract(text, '/extra') else json_object('extra', json_extract(text, '/extra')) end"
     others = f"""
@@ -237,7 +239,9 @@ def typed_columns(keys: tuple[Key, ...], source: str, types: dict[str, str]) -> 
     values, problems, missing = [], [], []
     for key in keys:
         there = [n for n in (key.name, key.alias) if n in types]
-        if len(there) > 1 or (there and (key.kind not in _DIRECT or types[there[0]] not in _DIRECT[key.kind][0])):
+        if len(there) > 1 or (
+            there and (key.kind not in _DIRECT or types[there[0]] not in _DIRECT[key.kind][0])
+        ):
             return None
         if not there:
             empty = _EMPTY.get(key.kind, "varchar")

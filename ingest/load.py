@@ -62,7 +62,9 @@ def find(paths: Iterable[Path]) -> list[_Found]:
     folders: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise BadInput(f"{path}: there is no such folder. Name a folder with collection.json or manifest.json.")
+            raise BadInput(
+                f"{path}: there is no such folder. Name a folder with collection.json or manifest.json."
+            )
         if native.recognise(path):
             folders.append(path)
             continue
@@ -78,7 +80,9 @@ def find(paths: Iterable[Path]) -> list[_Found]:
     for one in found:
         twin = by_name.setdefault((one.kind, one.name), one.path)
         if twin != one.path:
-            raise BadInput(f"{one.path}: {twin} is the {one.kind} {one.name!r} too. Give one of them another name.")
+            raise BadInput(
+                f"{one.path}: {twin} is the {one.kind} {one.name!r} too. Give one of them another name."
+            )
     return sorted(found, key=lambda one: one.kind != "collection")
 
 
@@ -159,7 +163,9 @@ def _load_rows(
         f"insert into {RAW_SCHEMA}.quarantine by name select {whose}, file, line, reason, coalesce(text, '') as text from quarantined"
     )
     con.execute(f"insert into {RAW_SCHEMA}.checks by name select {whose}, * from noticed")
-    noticed = con.execute("select severity, file, message from noticed order by severity desc, file, message").fetchall()
+    noticed = con.execute(
+        "select severity, file, message from noticed order by severity desc, file, message"
+    ).fetchall()
     return Loaded(
         found.kind, found.name, True, replaced, _counts(work, kind), tuple((str(s), str(f), str(m)) for s, f, m in noticed),
         n_quarantined,

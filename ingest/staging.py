@@ -53,7 +53,12 @@ class Progress:
             if elapsed < 2:
                 continue
             if on_terminal:
-                print(f"\r\033[K{self._name}: {self._what}, {elapsed:.0f} s", end="", file=sys.stderr, flush=True)
+                print(
+                    f"\r\033[K{self._name}: {self._what}, {elapsed:.0f} s",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
                 written = True
             elif int(elapsed) % 10 == 0:
                 print(f"{self._name}: {self._what}, {elapsed:.0f} s", file=sys.stderr, flush=True)
@@ -79,7 +84,9 @@ class Load:
     files: list[SourceFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.con.execute("create or replace temp table quarantined (file varchar, line bigint, reason varchar, text varchar)")
+        self.con.execute(
+            "create or replace temp table quarantined (file varchar, line bigint, reason varchar, text varchar)"
+        )
         self.con.execute(
             "create or replace temp table noticed (check_name varchar, severity varchar, file varchar,"
             " observed bigint, message varchar)"
@@ -199,7 +206,9 @@ class Load:
         )
         if again is not None:
             named = ", ".join(f"{k} {shown(v)}" for k, v in zip(key, again[2:], strict=True))
-            raise BadInput(f"{source.path}, line {again[0]}: {named} stands on line {again[1]} already. {what}")
+            raise BadInput(
+                f"{source.path}, line {again[0]}: {named} stands on line {again[1]} already. {what}"
+            )
 
     def refuse_unknown_queries(self, source: SourceFile, table: str, collection: str) -> None:
         """Refuse a typed table that names a query which the collection doesn't have."""
@@ -216,7 +225,9 @@ class Load:
     def notice(self, check: str, severity: str, file: str, observed: int, message: str) -> None:
         """Keep something worth knowing: a warning or a note, with how many and an example in words."""
         if observed:
-            self.con.execute("insert into noticed values (?, ?, ?, ?, ?)", [check, severity, file, observed, message])
+            self.con.execute(
+                "insert into noticed values (?, ?, ?, ?, ?)", [check, severity, file, observed, message]
+            )
 
     def notice_unknown_documents(self, source: SourceFile, documents: str, collection: str) -> None:
         """Warn of documents that the catalog lacks; `documents` is a query that gives ``doc_id``."""

@@ -54,7 +54,9 @@ def connect(path: Path, *, read_only: bool = False, wait: float = 0.0) -> duckdb
                     "End it, or wait for it with --wait SECONDS."
                 ) from None
             if not said:
-                print(f"waiting up to {wait:.0f} s for {holder.group(1)} to let go of {path}", file=sys.stderr)
+                print(
+                    f"waiting up to {wait:.0f} s for {holder.group(1)} to let go of {path}", file=sys.stderr
+                )
                 said = True
             time.sleep(min(0.2, max(0.01, give_up - time.monotonic())))
         except duckdb.Error as error:

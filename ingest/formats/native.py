@@ -107,7 +107,9 @@ def recognise(path: Path) -> bool:
 def kind_of(path: Path) -> str:
     """collection or recording. Raises BadInput where the folder says both."""
     if (path / COLLECTION_FILE).exists() and (path / MANIFEST_FILE).exists():
-        raise BadInput(f"{path}: {COLLECTION_FILE} and {MANIFEST_FILE} both stand here. Give each a folder of its own.")
+        raise BadInput(
+            f"{path}: {COLLECTION_FILE} and {MANIFEST_FILE} both stand here. Give each a folder of its own."
+        )
     return "collection" if (path / COLLECTION_FILE).exists() else "recording"
 
 
@@ -140,9 +142,13 @@ def _recording_files(folder: Path, manifest: Described) -> list[Path]:
         lists = find_file(folder, "contexts", ("jsonl", "parquet"), required=False)
         run = find_file(folder, "run", ("txt",), required=False)
         if lists is None and run is None:
-            raise BadInput(f"{folder}: contexts.jsonl or run.txt is missing, and the kind is 'contexts'. Put it there.")
+            raise BadInput(
+                f"{folder}: contexts.jsonl or run.txt is missing, and the kind is 'contexts'. Put it there."
+            )
         if lists is not None and run is not None:
-            raise BadInput(f"{folder}: {lists.name} and {run.name} both stand here and only one can count. Remove one.")
+            raise BadInput(
+                f"{folder}: {lists.name} and {run.name} both stand here and only one can count. Remove one."
+            )
         files = [lists or run]
     else:
         files = [find_file(folder, kind, ("jsonl",))]
@@ -170,7 +176,9 @@ def load_collection(load: Load, described: Described, files: list[Path]) -> dict
     """Load a collection's rows; returns the row of ``collections`` without its load and digest."""
     fields = described.names("fields") or []
     if described.given.get("fields") is None:
-        raise BadInput(f"{described.path}: the key 'fields' is not there. List the catalog's text fields; [] for none.")
+        raise BadInput(
+            f"{described.path}: the key 'fields' is not there. List the catalog's text fields; [] for none."
+        )
     grades = described.grades()
     exact_grade = described.whole("exact_grade")
     catalog = described.one_of("catalog", ("whole", "seen"), "whole")
@@ -202,7 +210,9 @@ def load_collection(load: Load, described: Described, files: list[Path]) -> dict
             [load.name, position, field, len(f"{field}:".split())],
         )
     for grade, label in grades.items():
-        load.con.execute("insert into assay_raw.collection_grades values (?, ?, ?)", [load.name, grade, label])
+        load.con.execute(
+            "insert into assay_raw.collection_grades values (?, ?, ?)", [load.name, grade, label]
+        )
     for table in ("catalog_rows_typed", "queries_typed", "judgments_typed"):
         load.con.execute(f"drop table {table}")
     return {
@@ -317,10 +327,14 @@ def load_recording(load: Load, described: Described, files: list[Path]) -> dict[
 def _recording_row(load: Load, described: Described, kind: str, collection: str) -> dict[str, object]:
     recorded_at, is_date, zoneless = described.time("recorded_at")
     if zoneless:
-        load.notice("time_without_zone", "note", described.path.name, 1, "recorded_at has no zone; it is taken as UTC")
+        load.notice(
+            "time_without_zone", "note", described.path.name, 1, "recorded_at has no zone; it is taken as UTC"
+        )
     form = described.text("citation_form")
     if form is not None and "{id}" not in form:
-        raise BadInput(f"{described.path}: 'citation_form' must hold {{id}}, as in '(ID {{id}})', not {shown(form)}.")
+        raise BadInput(
+            f"{described.path}: 'citation_form' must hold {{id}}, as in '(ID {{id}})', not {shown(form)}."
+        )
     options = described.given.get("options")
     num_ctx = options.get("num_ctx") if isinstance(options, dict) else None
     prompts = described.given.get("prompts")
@@ -356,7 +370,9 @@ def _keep_settings(load: Load, described: Described) -> None:
     rows = [(load.name, setting, value) for setting, value in described.settings().items()]
     load.con.executemany("insert into assay_raw.recording_settings values (?, ?, ?)", rows)
     for position, field in enumerate(described.names("shown_fields") or [], start=1):
-        load.con.execute("insert into assay_raw.recording_fields values (?, ?, ?)", [load.name, position, field])
+        load.con.execute(
+            "insert into assay_raw.recording_fields values (?, ?, ?)", [load.name, position, field]
+        )
     for floor in described.names("floor") or []:
         load.con.execute("insert into assay_raw.recording_floors values (?, ?)", [load.name, floor])
 
@@ -393,7 +409,9 @@ def _add_asked(load: Load, path: Path, collection: str) -> None:
         "asked_queries", f"select distinct {literal(load.name)} as recording_id, query_id from asked_typed"
     )
     repeats = load.count("select count(*) - count(distinct query_id) from asked_typed")
-    load.notice("repeated_asked", "note", source.name, repeats, f"{repeats} lines repeat a query; it counts once")
+    load.notice(
+        "repeated_asked", "note", source.name, repeats, f"{repeats} lines repeat a query; it counts once"
+    )
 
 
 def _notice_not_asked(load: Load, asked: str, split: object, collection: str, kind: str) -> None:

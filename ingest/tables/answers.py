@@ -8,7 +8,9 @@ from ingest.staging import Load
 from ingest.tables.contexts import add_contexts, check_contexts
 
 
-def add_answers(load: Load, source: SourceFile, table: str, collection: str, citation_form: str | None) -> int:
+def add_answers(
+    load: Load, source: SourceFile, table: str, collection: str, citation_form: str | None
+) -> int:
     """Answers, citations and contexts.
 
     `table` has line, query_id, retriever, trial, doc_ids, passage_ids, texts, answer, cited, searched_as, raw,

@@ -17,7 +17,8 @@ def add_documents(load: Load, source: SourceFile, table: str, fields: list[str],
     pairs = list(zip(fields, columns, strict=True))
     label = {f: len(f"{f}:".split()) for f in fields}
     pieces = " + ".join(
-        f"case when coalesce({quoted(c)}, '') != '' then {label[f]} + pieces({quoted(c)}) else 0 end" for f, c in pairs
+        f"case when coalesce({quoted(c)}, '') != '' then {label[f]} + pieces({quoted(c)}) else 0 end"
+        for f, c in pairs
     )
     load.progress.step("keeping documents")
     n = load.insert(
@@ -30,7 +31,11 @@ def add_documents(load: Load, source: SourceFile, table: str, fields: list[str],
         given = load.count(f"select count({value}) from {table}")
         if n and not given:
             load.notice(
-                "field_never_given", "warning", source.name, n, f"no document has the field {field!r}; it counts as empty"
+                "field_never_given",
+                "warning",
+                source.name,
+                n,
+                f"no document has the field {field!r}; it counts as empty",
             )
         load.progress.step(f"counting the words of {field}")
         load.insert(
@@ -52,7 +57,9 @@ def add_queries(load: Load, source: SourceFile, table: str) -> int:
     load.refuse_repeats(source, table, ("query_id",), "Keep one of the two.")
     collection = literal(load.name)
     load.progress.step("keeping queries")
-    n = load.insert("queries", f"select {collection} as collection, query_id, query, split, extra from {table}")
+    n = load.insert(
+        "queries", f"select {collection} as collection, query_id, query, split, extra from {table}"
+    )
     load.insert(
         "query_turns",
         f"select {collection} as collection, query_id, generate_subscripts(earlier_turns, 1) as turn,"
@@ -98,7 +105,11 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
     )
     repeats = n - load.count(f"select count(*) from (select distinct query_id, doc_id from {table})")
     load.notice(
-        "repeated_judgment", "note", source.name, repeats, f"{repeats} lines repeat a judgment; they count once"
+        "repeated_judgment",
+        "note",
+        source.name,
+        repeats,
+        f"{repeats} lines repeat a judgment; they count once",
     )
     if grades:
         known = ", ".join(str(g) for g in sorted(grades | {-1}))

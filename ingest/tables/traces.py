@@ -151,7 +151,9 @@ def add_traces(load: Load, source: SourceFile, table: str, collection: str) -> i
     _add_picks(load)
     _add_other_events(load)
     load.notice_unknown_documents(
-        source, "select unnest(results) as doc_id from folded where error is null and len(results) > 0", collection
+        source,
+        "select unnest(results) as doc_id from folded where error is null and len(results) > 0",
+        collection,
     )
     load.notice_extra(source, table)
     for name in ("events", "ordered", "folded", "counted_picks"):

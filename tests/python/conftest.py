@@ -21,7 +21,9 @@ SHARED = PROJECT.parent / "shared" / "data"
 
 def write_lines(path: Path, rows: list[Any]) -> None:
     """A JSONL file; a row that is a text is written as it is."""
-    path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in rows), encoding="utf-8")
+    path.write_text(
+        "".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in rows), encoding="utf-8"
+    )
 
 
 def write_collection(
@@ -41,14 +43,19 @@ def write_collection(
     )
     write_lines(
         folder / "qrels.jsonl",
-        [dict(zip(("query_id", "doc_id", "grade"), j, strict=True)) if isinstance(j, tuple) else j for j in qrels or []],
+        [
+            dict(zip(("query_id", "doc_id", "grade"), j, strict=True)) if isinstance(j, tuple) else j
+            for j in qrels or []
+        ],
     )
     description = {"collection": name, "fields": [], "exact_grade": 1} | settings
     (folder / "collection.json").write_text(json.dumps(description))
     return folder
 
 
-def write_recording(folder: Path, name: str, kind: str, rows: list[Any], collection: str = "c", **settings: Any) -> Path:
+def write_recording(
+    folder: Path, name: str, kind: str, rows: list[Any], collection: str = "c", **settings: Any
+) -> Path:
     """A recording's folder."""
     folder.mkdir(parents=True, exist_ok=True)
     write_lines(folder / f"{kind}.jsonl", rows)
@@ -90,8 +97,14 @@ class Warehouse:
 
     def everything(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every raw table's rows, to see that nothing changed."""
-        tables = self.rows("select table_name from duckdb_tables() where schema_name = 'assay_raw' order by 1")
-        return {t: self.rows(f"select * from assay_raw.{t} order by all") for (t,) in tables}
+        con = duckdb.connect(str(self.path), read_only=True)
+        try:
+            tables = con.execute(
+                "select table_name from duckdb_tables() where schema_name = 'assay_raw' order by 1"
+            ).fetchall()
+            return {t: con.execute(f"select * from assay_raw.{t} order by all").fetchall() for (t,) in tables}
+        finally:
+            con.close()
 
 
 @pytest.fixture

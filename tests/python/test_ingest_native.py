@@ -16,7 +16,13 @@ QUERIES = ["q1", "q2"]
 
 
 def answer(query: str = "q1", **more: Any) -> dict[str, Any]:
-    return {"query_id": query, "context": "bm25", "context_ids": ["120", "130"], "answer": "", "cited": []} | more
+    return {
+        "query_id": query,
+        "context": "bm25",
+        "context_ids": ["120", "130"],
+        "answer": "",
+        "cited": [],
+    } | more
 
 
 @pytest.fixture
@@ -29,9 +35,19 @@ def loaded(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
 
 
 def test_ids_are_text_and_numbers_are_the_same_as_their_digits(warehouse: Warehouse, tmp_path: Path) -> None:
-    write_collection(tmp_path / "c", docs=[{"doc_id": 8171}, "007", "7", "12 ", "012"], queries=[{"query_id": 1, "query": "x"}])
+    write_collection(
+        tmp_path / "c",
+        docs=[{"doc_id": 8171}, "007", "7", "12 ", "012"],
+        queries=[{"query_id": 1, "query": "x"}],
+    )
     warehouse.load(tmp_path / "c")
-    assert {r[0] for r in warehouse.rows("select doc_id from assay_raw.documents")} == {"8171", "007", "7", "12 ", "012"}
+    assert {r[0] for r in warehouse.rows("select doc_id from assay_raw.documents")} == {
+        "8171",
+        "007",
+        "7",
+        "12 ",
+        "012",
+    }
 
 
 def test_300_000_ids_stay_apart(warehouse: Warehouse, tmp_path: Path) -> None:
@@ -47,14 +63,18 @@ def test_300_000_ids_stay_apart(warehouse: Warehouse, tmp_path: Path) -> None:
 def test_bytes_of_tables_are_kept(warehouse: Warehouse, tmp_path: Path, ending: str) -> None:
     folder = write_collection(tmp_path / "c", queries=QUERIES, fields=["text"])
     (folder / "catalog.jsonl").unlink()
-    text = 'a tab\tand a "quote"\nand a lone newline' if ending == "csv" else 'a "quote" and ’ ''  end'
+    text = 'a tab\tand a "quote"\nand a lone newline' if ending == "csv" else 'a "quote" and ’   end'
     quoted = '"' + text.replace('"', '""') + '"' if ending == "csv" else text
     between = "," if ending == "csv" else "\t"
     first = '"rep,_1992"' if ending == "csv" else "rep,_1992"
     raw = f"\ufeffdoc_id{between}text\r\n{first}{between}{quoted}\r\nNULL{between}NULL\r\nempty{between}\r\n"
     (folder / f"catalog.{ending}").write_bytes(raw.encode())
     warehouse.load(folder)
-    assert warehouse.rows("select doc_id from assay_raw.documents order by 1") == [("NULL",), ("empty",), ("rep,_1992",)]
+    assert warehouse.rows("select doc_id from assay_raw.documents order by 1") == [
+        ("NULL",),
+        ("empty",),
+        ("rep,_1992",),
+    ]
     assert warehouse.rows("select doc_id, value from assay_raw.document_fields order by 1") == [
         ("NULL", "NULL"), ("rep,_1992", text),
     ]  # fmt: skip
@@ -62,7 +82,9 @@ def test_bytes_of_tables_are_kept(warehouse: Warehouse, tmp_path: Path, ending: 
 
 def test_bytes_of_lines_are_kept(warehouse: Warehouse, tmp_path: Path) -> None:
     text = 'tab\t quote" newline\n return\r\u2028 sep \x1f unit \\ 日本'
-    folder = write_collection(tmp_path / "c", docs=[{"doc_id": "d", "text": text}], queries=QUERIES, fields=["text"])
+    folder = write_collection(
+        tmp_path / "c", docs=[{"doc_id": "d", "text": text}], queries=QUERIES, fields=["text"]
+    )
     lines = (folder / "catalog.jsonl").read_text()
     (folder / "catalog.jsonl").write_bytes(b"\xef\xbb\xbf" + lines.replace("\n", "\r\n").encode() + b"\r\n")
     warehouse.load(folder)
@@ -71,13 +93,21 @@ def test_bytes_of_lines_are_kept(warehouse: Warehouse, tmp_path: Path) -> None:
 
 def test_hostile_ids_are_ids(warehouse: Warehouse, tmp_path: Path) -> None:
     ids = ["O'Neil\";--", "50%_off", "a#b", "NULL", "nan", "x\ny", "{id}", "\\1", "$1"]
-    folder = write_collection(tmp_path / "c'; drop table x;--", "c'; --", docs=ids, queries=ids, qrels=[(i, i, 1) for i in ids])
+    folder = write_collection(
+        tmp_path / "c'; drop table x;--", "c'; --", docs=ids, queries=ids, qrels=[(i, i, 1) for i in ids]
+    )
     recording = write_recording(
-        tmp_path / "r", "r'\";--", "answers", [answer(i, context_ids=ids, cited=[i], answer=f"see {i} now") for i in ids], "c'; --"
+        tmp_path / "r",
+        "r'\";--",
+        "answers",
+        [answer(i, context_ids=ids, cited=[i], answer=f"see {i} now") for i in ids],
+        "c'; --",
     )
     warehouse.load(folder, recording)
     assert {r[0] for r in warehouse.rows("select doc_id from assay_raw.answer_citations")} == set(ids)
-    named = warehouse.rows("select query_id, doc_id from assay_raw.context_documents where is_in_text order by 1")
+    named = warehouse.rows(
+        "select query_id, doc_id from assay_raw.context_documents where is_in_text order by 1"
+    )
     assert named == sorted((i, i) for i in ids)
 
 
@@ -91,13 +121,17 @@ def test_gz_is_read(warehouse: Warehouse, tmp_path: Path) -> None:
 
 
 def test_words_and_pieces(warehouse: Warehouse, tmp_path: Path) -> None:
-    text = "48\" Track, cafe\u0301 CAFÉ x_y\u00a0z"
-    folder = write_collection(tmp_path / "c", docs=[{"doc_id": "d 1", "text": text}], queries=QUERIES, fields=["text"])
+    text = '48" Track, cafe\u0301 CAFÉ x_y\u00a0z'
+    folder = write_collection(
+        tmp_path / "c", docs=[{"doc_id": "d 1", "text": text}], queries=QUERIES, fields=["text"]
+    )
     warehouse.load(folder)
     words = {r[0] for r in warehouse.rows("select word from assay_raw.document_words")}
     assert words == {"48", "track", "café", "x", "y", "z"}
     # 'ID: d 1' has three pieces; 'text:' one; the text those of str.split.
-    assert warehouse.rows("select n_id_words, n_words from assay_raw.documents") == [(3, 3 + 1 + len(text.split()))]
+    assert warehouse.rows("select n_id_words, n_words from assay_raw.documents") == [
+        (3, 3 + 1 + len(text.split()))
+    ]
 
 
 def test_a_number_in_a_text_is_no_citation(loaded: Warehouse, tmp_path: Path) -> None:
@@ -138,19 +172,30 @@ def test_citations_are_kept_whatever_they_are(loaded: Warehouse, tmp_path: Path)
     assert loaded.rows("select cited, doc_id from assay_raw.answer_citations order by position") == [
         ("120", "120"), ("130", "130"), (None, None), ("true", None), ("1.5", None), ("", ""), ("none", "none"), ('{"a":1}', None),
     ]  # fmt: skip
-    assert loaded.rows("select query_id, has_cited from assay_raw.answers order by 1") == [("q1", True), ("q2", False)]
+    assert loaded.rows("select query_id, has_cited from assay_raw.answers order by 1") == [
+        ("q1", True),
+        ("q2", False),
+    ]
 
 
 def test_absent_and_empty_contexts_differ(loaded: Warehouse, tmp_path: Path) -> None:
     rows = [answer(context_ids=[]), answer("q2", context_ids=None)]
     loaded.load(write_recording(tmp_path / "r", "r", "answers", rows))
-    assert loaded.rows("select query_id, has_documents from assay_raw.contexts order by 1") == [("q1", True), ("q2", False)]
+    assert loaded.rows("select query_id, has_documents from assay_raw.contexts order by 1") == [
+        ("q1", True),
+        ("q2", False),
+    ]
 
 
 def test_repeats_keep_their_first_place(loaded: Warehouse, tmp_path: Path) -> None:
     rows = [{"query_id": "q1", "context": "bm25", "doc_ids": ["a", "a", "b", "a"]}]
     loaded.load(write_recording(tmp_path / "r", "r", "contexts", rows))
-    assert loaded.rows("select rank, first_rank from assay_raw.context_documents order by 1") == [(1, 1), (2, 1), (3, 3), (4, 1)]
+    assert loaded.rows("select rank, first_rank from assay_raw.context_documents order by 1") == [
+        (1, 1),
+        (2, 1),
+        (3, 3),
+        (4, 1),
+    ]
 
 
 def test_extra_keys_are_kept_and_counted(loaded: Warehouse, tmp_path: Path) -> None:
@@ -169,7 +214,9 @@ def test_a_run_is_ordered_as_trec_eval_does(loaded: Warehouse, tmp_path: Path) -
     folder = tmp_path / "r"
     folder.mkdir()
     # 1.00000001 and 1.0 are one 4-byte float; then the higher doc_id stands first. The rank column contradicts.
-    (folder / "run.txt").write_text("q1 Q0 a 1 1.00000001 t\nq1\tQ0  b 2 1.0 t\r\nq1 Q0 120 3 7e0 t\nq1 Q0 a 1 2 u\n")
+    (folder / "run.txt").write_text(
+        "q1 Q0 a 1 1.00000001 t\nq1\tQ0  b 2 1.0 t\r\nq1 Q0 120 3 7e0 t\nq1 Q0 a 1 2 u\n"
+    )
     manifest = {"recording": "r", "kind": "contexts", "collection": "c"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     loaded.load(folder)
@@ -180,11 +227,15 @@ def test_a_run_is_ordered_as_trec_eval_does(loaded: Warehouse, tmp_path: Path) -
     assert loaded.rows(ranked) == [("a", 1), ("b", 2), ("120", 3)]
 
 
-def test_a_run_that_repeats_a_document_is_refused(loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_repeats_a_document_is_refused(
+    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "r"
     folder.mkdir()
     (folder / "run.txt").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq1 Q0 a 3 0 t\n")
-    (folder / "manifest.json").write_text(json.dumps({"recording": "r", "kind": "contexts", "collection": "c"}))
+    (folder / "manifest.json").write_text(
+        json.dumps({"recording": "r", "kind": "contexts", "collection": "c"})
+    )
     assert loaded.run("load", folder) == 1
     assert "run.txt, line 3: document 'a' stands twice for query 'q1'" in capsys.readouterr().err
 
@@ -193,7 +244,9 @@ def test_a_run_that_repeats_a_document_is_refused(loaded: Warehouse, tmp_path: P
 
 
 def searches(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    return warehouse.rows("select search, query, has_results, n_attempts, n_errors, step_at from assay_raw.searches order by trace_id, search")
+    return warehouse.rows(
+        "select search, query, has_results, n_attempts, n_errors, step_at from assay_raw.searches order by trace_id, search"
+    )
 
 
 def test_a_retried_call_is_one_search(loaded: Warehouse, tmp_path: Path) -> None:
@@ -205,8 +258,26 @@ def test_a_retried_call_is_one_search(loaded: Warehouse, tmp_path: Path) -> None
         ],
     }  # fmt: skip
     flat = [
-        {"trace_id": "t", "query_id": "q2", "retriever": "bm25", "seq": 2, "event": "search", "query": "x", "attempt": 2, "results": ["a"]},
-        {"trace_id": "t", "query_id": "q2", "retriever": "bm25", "seq": 1, "event": "search", "query": "x", "attempt": 1, "error": "no"},
+        {
+            "trace_id": "t",
+            "query_id": "q2",
+            "retriever": "bm25",
+            "seq": 2,
+            "event": "search",
+            "query": "x",
+            "attempt": 2,
+            "results": ["a"],
+        },
+        {
+            "trace_id": "t",
+            "query_id": "q2",
+            "retriever": "bm25",
+            "seq": 1,
+            "event": "search",
+            "query": "x",
+            "attempt": 1,
+            "error": "no",
+        },
     ]
     loaded.load(write_recording(tmp_path / "r", "r", "traces", [nested, *flat]))
     # Its results could be read after its second attempt, the second event.
@@ -215,7 +286,11 @@ def test_a_retried_call_is_one_search(loaded: Warehouse, tmp_path: Path) -> None
 
 
 def test_unknown_and_empty_search_words(loaded: Warehouse, tmp_path: Path) -> None:
-    trace = {"query_id": "q1", "retriever": "r", "searches": [{"query": ""}, {"results": []}, {"query": None, "results": None}]}
+    trace = {
+        "query_id": "q1",
+        "retriever": "r",
+        "searches": [{"query": ""}, {"results": []}, {"query": None, "results": None}],
+    }
     loaded.load(write_recording(tmp_path / "r", "r", "traces", [trace]))
     assert [(s[1], s[2]) for s in searches(loaded)] == [("", False), (None, True), (None, False)]
     assert loaded.rows("select count(*) from assay_raw.search_words") == [(0,)]
@@ -231,14 +306,25 @@ def test_the_last_pick_without_an_error_counts(loaded: Warehouse, tmp_path: Path
         base | {"seq": 2, "event": "feedback", "text": "meh"},
     ]
     loaded.load(write_recording(tmp_path / "r", "r", "traces", rows))
-    assert loaded.rows("select picked, doc_id from assay_raw.picks order by position") == [("b", "b"), ("120", "120"), (None, None)]
-    assert loaded.rows("select seq, event from assay_raw.trace_events order by seq") == [(1, "pick"), (2, "feedback"), (4, "pick")]
+    assert loaded.rows("select picked, doc_id from assay_raw.picks order by position") == [
+        ("b", "b"),
+        ("120", "120"),
+        (None, None),
+    ]
+    assert loaded.rows("select seq, event from assay_raw.trace_events order by seq") == [
+        (1, "pick"),
+        (2, "feedback"),
+        (4, "pick"),
+    ]
     assert loaded.rows("select word from assay_raw.trace_event_words") == [("meh",)]
 
 
 def test_events_of_one_step_share_its_place(loaded: Warehouse, tmp_path: Path) -> None:
     base = {"trace_id": "t", "query_id": "q1", "retriever": "r", "event": "search"}
-    rows = [base | {"seq": i, "query": str(i), "step": s} for i, s in ((1, 1), (2, 2), (3, 2), (4, None), (5, None))]
+    rows = [
+        base | {"seq": i, "query": str(i), "step": s}
+        for i, s in ((1, 1), (2, 2), (3, 2), (4, None), (5, None))
+    ]
     loaded.load(write_recording(tmp_path / "r", "r", "traces", rows))
     assert [s[5] for s in searches(loaded)] == [1, 2, 2, 4, 5]
 
@@ -246,7 +332,9 @@ def test_events_of_one_step_share_its_place(loaded: Warehouse, tmp_path: Path) -
 # Loading again
 
 
-def test_the_same_bytes_change_nothing(loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_bytes_change_nothing(
+    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = write_recording(tmp_path / "r", "r", "answers", [answer(cited=["120"])])
     loaded.load(folder)
     before = loaded.everything()
@@ -264,7 +352,10 @@ def test_changed_bytes_replace_the_recording_whole(loaded: Warehouse, tmp_path: 
     loaded.load(folder)
     assert loaded.rows("select recording_id, count(*) from assay_raw.answers group by 1") == [("other", 1)]
     assert loaded.rows("select count(*) from assay_raw.answer_citations") == [(0,)]
-    assert loaded.rows("select recording_id, n_lines, load_number from assay_raw.recordings order by 1") == [("other", 1, 3), ("r", 0, 4)]
+    assert loaded.rows("select recording_id, n_lines, load_number from assay_raw.recordings order by 1") == [
+        ("other", 1, 3),
+        ("r", 0, 4),
+    ]
 
 
 # Broken lines
@@ -283,7 +374,14 @@ def test_a_cut_line_is_quarantined(loaded: Warehouse, tmp_path: Path) -> None:
 def test_what_python_must_read_first_is_read_the_same(loaded: Warehouse, tmp_path: Path) -> None:
     folder = write_recording(tmp_path / "r", "r", "answers", [])
     good = [json.dumps(answer(q)) for q in QUERIES]
-    raw = b"\n" + good[0].encode() + b"\r\n\n" + b'{"query_id": "\xff"}\n' + good[1].replace(", ", ",\r ", 1).encode() + b"\r\n \n"
+    raw = (
+        b"\n"
+        + good[0].encode()
+        + b"\r\n\n"
+        + b'{"query_id": "\xff"}\n'
+        + good[1].replace(", ", ",\r ", 1).encode()
+        + b"\r\n \n"
+    )
     (folder / "answers.jsonl").write_bytes(raw)
     loaded.load(folder)
     assert loaded.rows("select query_id, line from assay_raw.answers order by line") == [("q1", 2), ("q2", 5)]
@@ -326,7 +424,10 @@ def refused(warehouse: Warehouse, capsys: pytest.CaptureFixture[str], *paths: Pa
 
 
 BAD_COLLECTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"qrels": [("q1", "e", 0), ("q1", "e", 2)]}, "qrels.jsonl, line 2: query 'q1' and document 'e' have two grades, 0 and 2"),
+    (
+        {"qrels": [("q1", "e", 0), ("q1", "e", 2)]},
+        "qrels.jsonl, line 2: query 'q1' and document 'e' have two grades, 0 and 2",
+    ),
     ({"qrels": [("nope", "a", 1)]}, "qrels.jsonl, line 1: 'nope' is not a query of the collection"),
     ({"docs": ["a", "b", "a"]}, "catalog.jsonl, line 3: doc_id 'a' stands on line 1 already"),
     ({"queries": ["q1", "q1"]}, "queries.jsonl, line 2: query_id 'q1' stands on line 1 already"),
@@ -342,7 +443,11 @@ BAD_COLLECTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("change", "message"), BAD_COLLECTIONS)
 def test_bad_collections_are_refused(
-    warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], message: str
+    warehouse: Warehouse,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    message: str,
 ) -> None:
     warehouse.load(write_collection(tmp_path / "before", "before", docs=["x"], queries=["q"]))
     given: dict[str, Any] = {"docs": DOCS, "queries": QUERIES} | change
@@ -373,7 +478,12 @@ BAD_RECORDINGS: list[tuple[dict[str, Any], list[Any], str]] = [
 
 @pytest.mark.parametrize(("settings", "rows", "message"), BAD_RECORDINGS)
 def test_bad_recordings_are_refused(
-    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: dict[str, Any], rows: list[Any], message: str
+    loaded: Warehouse,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    settings: dict[str, Any],
+    rows: list[Any],
+    message: str,
 ) -> None:
     loaded.load(write_recording(tmp_path / "before", "r", "answers", [answer("q2", cited=["a"])]))
     folder = write_recording(tmp_path / "r", "r", "answers", rows)
@@ -397,26 +507,36 @@ def test_other_refusals(loaded: Warehouse, tmp_path: Path, capsys: pytest.Captur
     assert "leads out of the folder" in refused(loaded, capsys, folder)
 
 
-def test_a_csv_without_a_column_is_refused(warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_csv_without_a_column_is_refused(
+    warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     warehouse.load(write_collection(tmp_path / "before", "before", docs=["x"], queries=["q"]))
     folder = write_collection(tmp_path / "c", queries=QUERIES, fields=["name"])
     (folder / "catalog.jsonl").unlink()
     (folder / "catalog.csv").write_text("doc_id,title\n1,x\n")
-    assert "the column 'name' is not there, and collection.json lists it" in refused(warehouse, capsys, folder)
+    assert "the column 'name' is not there, and collection.json lists it" in refused(
+        warehouse, capsys, folder
+    )
     (folder / "catalog.csv").write_text("id,name\n1,x\n")
-    assert "the column 'doc_id' is not there; the columns are 'id', 'name'" in refused(warehouse, capsys, folder)
+    assert "the column 'doc_id' is not there; the columns are 'id', 'name'" in refused(
+        warehouse, capsys, folder
+    )
 
 
 def test_unknown_documents_are_warned_of_and_kept(loaded: Warehouse, tmp_path: Path) -> None:
     rows = [{"query_id": "q1", "context": "x", "doc_ids": ["a", "ghost", "ghost2"]}]
     loaded.load(write_recording(tmp_path / "r", "r", "contexts", rows))
-    [(severity, observed)] = loaded.rows("select severity, observed from assay_raw.checks where check_name = 'unknown_document'")
+    [(severity, observed)] = loaded.rows(
+        "select severity, observed from assay_raw.checks where check_name = 'unknown_document'"
+    )
     assert (severity, observed) == ("warning", 2)
     assert loaded.rows("select count(*) from assay_raw.context_documents") == [(3,)]
 
 
 def test_repeated_judgments_are_noted(warehouse: Warehouse, tmp_path: Path) -> None:
-    warehouse.load(write_collection(tmp_path / "c", docs=DOCS, queries=QUERIES, qrels=[("q1", "a", 1), ("q1", "a", 1)]))
+    warehouse.load(
+        write_collection(tmp_path / "c", docs=DOCS, queries=QUERIES, qrels=[("q1", "a", 1), ("q1", "a", 1)])
+    )
     assert warehouse.rows("select check_name, observed from assay_raw.checks") == [("repeated_judgment", 1)]
 
 
@@ -424,6 +544,8 @@ def test_pinned_files_are_held_to_their_digest(loaded: Warehouse, tmp_path: Path
     folder = write_recording(tmp_path / "r", "r", "answers", [answer()])
     digest = hashlib.sha256((folder / "answers.jsonl").read_bytes()).hexdigest()
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"files": {"answers.jsonl": {"sha256": digest, "rows": 1}}}))
+    (folder / "manifest.json").write_text(
+        json.dumps(manifest | {"files": {"answers.jsonl": {"sha256": digest, "rows": 1}}})
+    )
     loaded.load(folder)
     assert loaded.rows("select is_pinned from assay_raw.recordings") == [(True,)]
