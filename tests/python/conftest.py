@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,3 +113,17 @@ class Warehouse:
 def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
     """An empty warehouse."""
     yield Warehouse(tmp_path / "warehouse.duckdb")
+
+
+def dbt(warehouse: Warehouse, *args: str, threads: int | None = None) -> None:
+    """Run dbt on a warehouse, with a target folder beside it; fails with dbt's output where dbt fails."""
+    env = os.environ | {
+        "ASSAY_WAREHOUSE": str(warehouse.path),
+        "DBT_TARGET_PATH": str(warehouse.path.parent / "target"),
+        "DBT_LOG_PATH": str(warehouse.path.parent / "logs"),
+    }
+    if threads is not None:
+        env["ASSAY_THREADS"] = str(threads)
+    command = [str(Path(sys.executable).parent / "dbt"), "--no-use-colors", *args, "--profiles-dir", "."]
+    done = subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
