@@ -9,9 +9,10 @@ needs_judgments  true where it is undefined for a query that nobody judged
 definition       in plain words
 source           where the definition comes from
 
-A consumer adds lines of the same form with the var assay_extra_measures, and a macro measure_<name> for each.
+A consumer adds lines of the same form with the var assay_extra_measures, and a macro measure_<name> for each. Those stand in assay_scores
+and all that reads it; the marts' own columns, which contracts fix, are the package's own measures.
 -#}
-{% macro assay_measures() %}
+{% macro assay_measures(with_extra=true) %}
     {%- set chapter = 'Retrieval for LLM applications' -%}
     {%- set measures = [
         {
@@ -130,7 +131,7 @@ A consumer adds lines of the same form with the var assay_extra_measures, and a 
             'source': chapter,
         },
     ] -%}
-    {{ return(measures + var('assay_extra_measures', [])) }}
+    {{ return(measures + (var('assay_extra_measures', []) if with_extra else [])) }}
 {% endmacro %}
 
 
@@ -153,9 +154,9 @@ is_broken  true where the value is 0 because the answer is broken
 {% endmacro %}
 
 
-{#- The measures of one grain, in the registry's order. -#}
+{#- The package's own measures of one grain, in the registry's order: the columns of its mart. -#}
 {% macro assay_measures_of(grain) %}
-    {{ return(assay_measures() | selectattr('grain', 'equalto', grain) | list) }}
+    {{ return(assay_measures(with_extra=false) | selectattr('grain', 'equalto', grain) | list) }}
 {% endmacro %}
 
 
