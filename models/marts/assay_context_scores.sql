@@ -115,8 +115,8 @@ judged_with_worth as (
         judged.is_exact,
         judged.is_exact and judged.is_in_catalog as is_exact_in_catalog,
         not judged.is_repeat as is_judged,
-        false as is_unjudged,
-        false as is_unjudged_in_catalog,
+        judged.is_repeat,
+        false as is_unjudged_outside_catalog,
         case
             when judged.is_exact and judged.rank <= {{ exact_depth }}
                 then {{ assay_integer_quotient('judged.n_exact_so_far * ' ~ exact_unit, 'judged.rank') }}
@@ -137,6 +137,8 @@ judged_with_worth as (
 
 ),
 
+-- Most documents of a long run are unjudged, in the catalog and no repeat. Those are what is left of the list's places when the
+-- others are taken off, so only the others are counted.
 unjudged as (
 
     select
@@ -149,8 +151,8 @@ unjudged as (
         false as is_exact,
         false as is_exact_in_catalog,
         false as is_judged,
-        not is_repeat as is_unjudged,
-        not is_repeat and is_in_catalog as is_unjudged_in_catalog,
+        is_repeat,
+        not is_repeat as is_unjudged_outside_catalog,
         null as precision_exact,
         {% if deepest > 30 %}
         null as precision_fixed,
@@ -160,6 +162,7 @@ unjudged as (
     where
         rank <= {{ deepest }}
         and (grade is null or grade = -1)
+        and (is_repeat or not is_in_catalog)
 
 ),
 
@@ -184,10 +187,11 @@ counted as (
         count(*) filter (where is_exact and rank <= {{ k }}) as n_exact_{{ k }},
         count(*) filter (where is_exact_in_catalog and rank <= {{ k }}) as n_exact_in_catalog_{{ k }},
         count(*) filter (where is_judged and rank <= {{ k }}) as n_judged_{{ k }},
-        count(*) filter (where is_unjudged and rank <= {{ k }}) as n_unjudged_{{ k }},
-        count(*) filter (where is_unjudged_in_catalog and rank <= {{ k }}) as n_unjudged_in_catalog_{{ k }},
+        count(*) filter (where is_repeat and rank <= {{ k }}) as n_repeated_{{ k }},
+        count(*) filter (where is_unjudged_outside_catalog and rank <= {{ k }}) as n_unjudged_outside_catalog_{{ k }},
         count(*) filter (where is_exact and condensed_rank <= {{ k }}) as n_exact_condensed_{{ k }},
-        sum({{ 'precision_exact' if k <= 30 else 'precision_fixed' }}) filter (where rank <= {{ k }}) as precision_sum_{{ k }},
+        cast(sum({{ 'precision_exact' if k <= 30 else 'precision_fixed' }}) filter (where rank <= {{ k }}) as {{ dbt.type_bigint() }})
+            as precision_sum_{{ k }},
         sum(gain) filter (where rank <= {{ k }}) as dcg_{{ k }},
         {% endfor %}
         min(rank) filter (where is_exact) as first_exact_rank
@@ -213,13 +217,15 @@ by_context as (
         contexts.n_query_exact_in_catalog,
         contexts.n_places,
         contexts.results_shown,
+        -- An unknown list has unknown counts, an empty one has zeros.
+        cast(case when contexts.has_documents then 0 end as {{ dbt.type_bigint() }}) as none_counted,
         counted.first_exact_rank,
         {% for k in cutoffs %}
         counted.n_exact_{{ k }},
         counted.n_exact_in_catalog_{{ k }},
         counted.n_judged_{{ k }},
-        counted.n_unjudged_{{ k }},
-        counted.n_unjudged_in_catalog_{{ k }},
+        counted.n_repeated_{{ k }},
+        counted.n_unjudged_outside_catalog_{{ k }},
         counted.n_exact_condensed_{{ k }},
         counted.precision_sum_{{ k }},
         counted.dcg_{{ k }},
@@ -243,6 +249,8 @@ by_context as (
 by_cutoff as (
 
     {% for k in cutoffs %}
+    {#- Not least(n_places, k): that would make k of an unknown length. -#}
+    {% set places = 'case when n_places >= ' ~ k ~ ' then ' ~ k ~ ' else n_places end' %}
     select
         recording_id,
         query_id,
@@ -254,23 +262,24 @@ by_cutoff as (
         has_documents,
         has_judgments,
         is_positive_only,
-        least(n_places, {{ k }}) as n_places,
-        coalesce(n_judged_{{ k }} + n_unjudged_{{ k }}, 0) as n_documents,
-        coalesce(n_exact_{{ k }}, 0) as n_exact,
-        coalesce(n_exact_in_catalog_{{ k }}, 0) as n_exact_in_catalog,
-        coalesce(n_judged_{{ k }}, 0) as n_judged,
-        coalesce(n_unjudged_in_catalog_{{ k }}, 0) as n_unjudged_in_catalog,
-        coalesce(n_exact_condensed_{{ k }}, 0) as n_exact_condensed,
+        {{ places }} as n_places,
+        {{ places }} - coalesce(n_repeated_{{ k }}, 0) as n_documents,
+        coalesce(n_exact_{{ k }}, none_counted) as n_exact,
+        coalesce(n_exact_in_catalog_{{ k }}, none_counted) as n_exact_in_catalog,
+        coalesce(n_judged_{{ k }}, none_counted) as n_judged,
+        {{ places }} - coalesce(n_repeated_{{ k }} + n_judged_{{ k }} + n_unjudged_outside_catalog_{{ k }}, 0)
+            as n_unjudged_in_catalog,
+        coalesce(n_exact_condensed_{{ k }}, none_counted) as n_exact_condensed,
         case when first_exact_rank <= {{ k }} then first_exact_rank end as first_exact_rank,
         -- Counted in the deepest cutoff's unit; every term of this cutoff is a whole number of its own, smaller unit.
         {% if k <= 30 %}
-        {{ assay_integer_quotient('cast(coalesce(precision_sum_' ~ k ~ ', 0) as ' ~ dbt.type_bigint() ~ ')', exact_unit // assay_precision_unit(k)) }} as precision_sum,
+        {{ assay_integer_quotient('coalesce(precision_sum_' ~ k ~ ', none_counted)', exact_unit // assay_precision_unit(k)) }} as precision_sum,
         {% else %}
-        coalesce(precision_sum_{{ k }}, 0) as precision_sum,
+        coalesce(precision_sum_{{ k }}, none_counted) as precision_sum,
         {% endif %}
-        {{ assay_precision_unit(k) }} as precision_unit,
-        coalesce(dcg_{{ k }}, 0) as dcg,
-        coalesce(ideal_dcg_{{ k }}, 0) as ideal_dcg,
+        cast({{ assay_precision_unit(k) }} as {{ dbt.type_bigint() }}) as precision_unit,
+        coalesce({{ assay_decimal_to_double('dcg_' ~ k) }}, none_counted) as dcg,
+        coalesce({{ assay_decimal_to_double('ideal_dcg_' ~ k) }}, 0) as ideal_dcg,
         n_query_exact,
         n_query_exact_in_catalog
     from by_context
@@ -282,35 +291,6 @@ by_cutoff as (
 
 ),
 
-typed as (
-
-    select
-        recording_id,
-        query_id,
-        retriever,
-        trial,
-        k,
-        is_asked,
-        is_missing,
-        has_documents,
-        has_judgments,
-        is_positive_only,
-        -- An unknown list has unknown counts, an empty one has zeros.
-        {% for column in [
-            'n_places', 'n_documents', 'n_exact', 'n_exact_in_catalog', 'n_judged', 'n_unjudged_in_catalog', 'n_exact_condensed',
-            'first_exact_rank', 'precision_sum',
-        ] %}
-        cast(case when has_documents then {{ column }} end as {{ dbt.type_bigint() }}) as {{ column }},
-        {% endfor %}
-        cast(precision_unit as {{ dbt.type_bigint() }}) as precision_unit,
-        n_query_exact,
-        n_query_exact_in_catalog,
-        case when has_documents then {{ assay_decimal_to_double('dcg') }} end as dcg,
-        {{ assay_decimal_to_double('ideal_dcg') }} as ideal_dcg
-    from by_cutoff
-
-),
-
 final as (
 
     select
@@ -318,7 +298,7 @@ final as (
         {% for measure in assay_measures_of('context_at_k') %}
         {{ assay_value(measure) }} as {{ measure.name }}{{ ',' if not loop.last }}
         {% endfor %}
-    from typed
+    from by_cutoff
 
 )
 
