@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     qrels: dict[str, dict[str, int]] = {}
     for query in queries[:-2]:  # nobody judged the last two
         pool = draw.sample(CATALOG + STRANGERS, draw.randint(1, 40))
-        qrels[query] = {d: draw.choice([-1, 0, 0, 1, 2, 3]) for d in pool}
+        qrels[query] = {d: draw.choice([-1, 0, 0, 1, 2, 3, 100]) for d in pool}
     qrels["q0"] = {"d1": -1}  # pooled, judged by nobody
     qrels["q1"] = {"d1": 1, "d2": 0}  # nothing exact
     lists: dict[Key, list[str]] = {}
