@@ -1,7 +1,7 @@
 {#-
 A decimal with 17 places, 0 or more, as a double: its whole part and its places become doubles, then one division and one sum. Engines
 round a cast of a wide decimal in different ways. DuckDB's cast does just this, and faster than the same written out; elsewhere it is
-written out. tests/python/test_engines.py holds the two to each other.
+written out. tests/python/test_discounts.py holds the two to each other.
 -#}
 {% macro assay_decimal_to_double(decimal) %}
     {{ return(adapter.dispatch('assay_decimal_to_double', 'assay')(decimal)) }}

@@ -31,7 +31,8 @@ judgments as (
 
 ),
 
--- What a grade is worth at each place, for nDCG.
+-- What a grade is worth at each place, for nDCG. A grade is multiplied as a decimal of 19 digits, since DuckDB gives the product of two
+-- narrower ones 18 digits, which a grade of 10 overflows; with 20 Spark would cut the places of the product.
 discounts as (
 
     select
@@ -65,7 +66,7 @@ ideals as (
         best_order.collection,
         best_order.query_id,
         {% for k in cutoffs %}
-        sum(cast(best_order.grade as decimal(18, 0)) * discounts.discount)
+        sum(cast(best_order.grade as decimal(19, 0)) * discounts.discount)
             filter (where best_order.rank <= {{ k }}) as ideal_dcg_{{ k }}{{ ',' if not loop.last }}
         {% endfor %}
     from best_order
@@ -129,7 +130,7 @@ judged_with_worth as (
         {% endif %}
         case
             when judged.grade > 0 and not judged.is_repeat
-                then cast(judged.grade as decimal(18, 0)) * discounts.discount
+                then cast(judged.grade as decimal(19, 0)) * discounts.discount
         end as gain
     from judged
     left join discounts
