@@ -46,7 +46,9 @@ def detectable_difference(differences: Sample, alpha: float, power: float = 0.8)
         if freedom > _NORMAL_FROM:
             found = stats.norm.sf(critical - shift) + stats.norm.cdf(-critical - shift)
         else:
-            found = stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift)
+            # scipy has no number for the far side once it is below 1e-5: it is nothing then.
+            far = float(stats.nct.cdf(-critical, freedom, shift))
+            found = stats.nct.sf(critical, freedom, shift) + (0.0 if math.isnan(far) else far)
         return float(found) - power
 
     upper = critical + 1

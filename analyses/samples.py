@@ -79,10 +79,6 @@ class Sample:
         """How many values are below 0."""
         return sum(c for u, c in zip(self.units, self.counts, strict=True) if u < 0)
 
-    def values(self) -> NDArray[np.float64]:
-        """The distinct values as doubles, each rounded once."""
-        return np.array([u / self.denominator for u in self.units], dtype=np.float64)
-
 
 def sample_of(values: Iterable[Fraction | int | float]) -> Sample:
     """A sample of numbers: fractions stay exact; one float makes all of it read to 12 decimals."""

@@ -105,8 +105,11 @@ def _reach(variance: float, step: float) -> float:
 def tilted_support(values: Sequence[int], counts: Sequence[int], x: int) -> int:
     """An upper bound on the places that `tilted_tail` holds in its largest array."""
     most = sum(v * c for v, c in zip(values, counts, strict=True))
-    variance = sum(v * v * c for v, c in zip(values, counts, strict=True)) / 4
-    return int(min(most + 1, 2 * _reach(variance, max(values)) + 2))
+    squares = sum(v * v * c for v, c in zip(values, counts, strict=True))
+    # In integers while they may be too large for a double; the support is wider than the spread then.
+    if squares.bit_length() > 1000:
+        return math.isqrt(squares)
+    return int(min(most + 1, 2 * _reach(squares / 4, max(values)) + 2))
 
 
 def tilted_tail(values: Sequence[int], counts: Sequence[int], x: int) -> float:
