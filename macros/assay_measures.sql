@@ -130,6 +130,16 @@ and all that reads it; the marts' own columns, which contracts fix, are the pack
             'definition': '1 where the IDs of the context that the text names are not those that the field cites, else 0.',
             'source': chapter,
         },
+        {
+            'name': 'pick_precision', 'grain': 'trace', 'unit': 'share', 'lowest': 0, 'highest': 1, 'needs_judgments': true,
+            'definition': 'Exact documents among the first n picks of a task, divided by n, its recording\'s max_recommendations.',
+            'source': chapter,
+        },
+        {
+            'name': 'first_search_precision', 'grain': 'trace', 'unit': 'share', 'lowest': 0, 'highest': 1, 'needs_judgments': true,
+            'definition': 'Exact documents among the first n results of the first search of a task, divided by n: the tool\'s own picks.',
+            'source': chapter,
+        },
     ] -%}
     {{ return(measures + (var('assay_extra_measures', []) if with_extra else [])) }}
 {% endmacro %}
@@ -149,7 +159,7 @@ is_broken  true where the value is 0 because the answer is broken
         'context_at_k': {'model': 'assay_context_scores', 'k': 'k', 'is_known': 'has_documents', 'is_broken': 'false'},
         'context': {'model': 'assay_contexts', 'k': 'null', 'is_known': 'has_documents', 'is_broken': 'false'},
         'answer': {'model': 'assay_answers', 'k': 'null', 'is_known': 'is_citation_asked', 'is_broken': 'is_broken'},
-        'trace': {'model': 'assay_traces', 'k': 'max_recommendations', 'is_known': 'true', 'is_broken': 'false'},
+        'trace': {'model': 'assay_traces', 'k': 'max_recommendations', 'is_known': 'true', 'is_broken': 'is_broken'},
     }) }}
 {% endmacro %}
 
