@@ -291,7 +291,8 @@ def test_exact_shares(made: Made) -> None:
 @pytest.mark.parametrize("query", CASES)
 def test_answers_case_by_case(made: Made, query: str) -> None:
     rows = made.warehouse.rows(
-        "select measure, value, is_missing, is_broken from assay.assay_scores join assay.assay_measures using (measure) "
+        "select measure, value, is_missing, is_broken "
+        "from assay.assay_scores join assay.assay_measures using (measure) "
         f"where recording_id = 'cases answered' and query_id = '{query}' and grain = 'answer'"
     )
     assert len(rows) == 10
