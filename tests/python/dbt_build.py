@@ -22,6 +22,9 @@ def run_dbt(warehouse: Path, *args: str, variables: dict[str, Any] | None = None
         *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
         *("--vars", json.dumps(variables or {})),
     ]
-    done = subprocess.run(command, env=os.environ | {"ASSAY_WAREHOUSE": str(warehouse)}, capture_output=True, text=True)
+    # The Python models import the project's packages, installed or not.
+    paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"ASSAY_WAREHOUSE": str(warehouse), "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""The discount's literals against the definition, and the two ways to make a double of a decimal against each other."""
+"""The discount's literals against the definition, and the two ways to make a double of a decimal."""
 
 from __future__ import annotations
 
@@ -30,10 +30,14 @@ def test_a_decimal_becomes_the_same_double_written_out() -> None:
     found = literals()
     with duckdb.connect() as con:
         for grades in ([2], [1, 0, 3], [5, 4, 3, 2, 1] * 8, [100] * 300, list(range(90))):
-            terms = " + ".join(f"cast(cast({g} as decimal(19, 0)) * {d}::decimal(18, 17) as decimal(38, 17))" for g, d in zip(grades, found, strict=False))
+            terms = " + ".join(
+                f"cast(cast({g} as decimal(19, 0)) * {d}::decimal(18, 17) as decimal(38, 17))"
+                for g, d in zip(grades, found, strict=False)
+            )
             row = con.execute(
                 f"with s as (select {terms} as d) select cast(d as double), cast(floor(d) as double) "
-                "+ cast(cast((d - floor(d)) * 100000000000000000 as bigint) as double) / 100000000000000000 from s"
+                "+ cast(cast((d - floor(d)) * 100000000000000000 as bigint) as double) / 100000000000000000 "
+                "from s"
             ).fetchone()
             assert row is not None
             assert row[0] == row[1] > 0

@@ -1,4 +1,4 @@
-"""The measures against independent right values: trec_eval's own code, fractions from the definitions, and SciPy."""
+"""The measures against independent right values: trec_eval's code, fractions from the definitions, SciPy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
 import pytrec_eval
 from conftest import Warehouse, write_collection, write_recording
@@ -18,10 +19,45 @@ EXACT = 2
 CUTOFFS = [1, 3, 5, 10, 40]
 RETRIEVERS = ["bm25", "semantic", "random"]
 CATALOG = [f"d{i}" for i in range(60)]
+#: The correlations read every score, and the scores every mart that they come from.
+WHAT = ["--select", "+assay_correlations", "assay_measures", "--indirect-selection", "cautious"]
 #: Judged, and retrieved now and then, but not in the catalog.
 STRANGERS = [f"s{i}" for i in range(8)]
 
 Key = tuple[str, str]
+
+
+#: Answers by query: the text, the rest of the line, and the measures that are not 0. The context is a, b and
+#: NULL, of which a is exact.
+CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "abstains": ("", {"cited": []}, {"abstained": 1}),
+    "broken, null": ("a", {"cited": None}, {}),
+    "broken, absent": ("a", {}, {}),
+    "broken, error": ("a", {"cited": ["a"], "error": "timeout"}, {}),
+    "missing": ("", {}, {}),
+    "none": ("", {"cited": ["none"]}, {"malformed": 1}),
+    "blank": ("", {"cited": [""]}, {"malformed": 1}),
+    "no IDs": ("", {"cited": [True, 1.5, {"id": "a"}, None, " N/A "]}, {"malformed": 1}),
+    "exact": ("a", {"cited": ["a"]}, {"exact_share": 1, "exact_share_high": 1, "grounded_exact_share": 1}),
+    "twice": (
+        "a and b",
+        {"cited": ["a", "b", "a"]},
+        {"exact_share": 0.5, "exact_share_high": 1, "grounded_exact_share": 0.5, "repeated": 1},
+    ),
+    "named NULL": ("NULL", {"cited": ["NULL"]}, {"exact_share_high": 1}),
+    "outside": ("", {"cited": ["c"]}, {"exact_share_high": 1, "outside_context": 1}),
+    "unknown": ("", {"cited": ["z"]}, {"unknown_id": 1}),
+    "too many": (
+        "a, b and NULL",
+        {"cited": ["a", "b", "NULL"]},
+        {"exact_share": 1 / 3, "exact_share_high": 1, "grounded_exact_share": 1 / 3, "too_many": 1},
+    ),
+    "differs": (
+        "b",
+        {"cited": ["a"]},
+        {"exact_share": 1, "exact_share_high": 1, "grounded_exact_share": 1, "text_and_field_difference": 1},
+    ),
+}
 
 
 class Made(NamedTuple):
@@ -60,7 +96,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             lists[query, retriever] = (
                 draw.choices(pool, k=n) if retriever == "random" else draw.sample(pool, n)
             )
-            cited[query, retriever] = draw.choices(lists[query, retriever] + ["d1", "nobody", "none"], k=draw.randint(0, 4))
+            cited[query, retriever] = draw.choices(
+                lists[query, retriever] + ["d1", "nobody", "none"], k=draw.randint(0, 4)
+            )
     write_collection(
         folder / "c",
         docs=CATALOG,
@@ -69,18 +107,44 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         exact_grade=EXACT,
     )
     rows: list[Any] = [
-        {"query_id": q, "context": r, "context_ids": ids, "answer": "", "cited": cited[q, r]} for (q, r), ids in lists.items()
+        {"query_id": q, "context": r, "context_ids": ids, "answer": "", "cited": cited[q, r]}
+        for (q, r), ids in lists.items()
     ]
     write_recording(folder / "answers", "answers", "answers", rows, floor=["random"])
+    write_collection(
+        folder / "cases",
+        "cases",
+        docs=[*"abcdef", "NULL"],
+        queries=list(CASES),
+        qrels=[(q, "a", 1) for q in CASES],
+    )
+    rows = [
+        {"query_id": q, "context": "bm25", "context_ids": ["a", "b", "NULL"], "answer": text, **more}
+        for q, (text, more, _) in CASES.items()
+        if q != "missing"
+    ]
+    write_recording(
+        folder / "cases answered", "cases answered", "answers", rows, "cases", max_recommendations=2
+    )
     warehouse = Warehouse(folder / "warehouse.duckdb")
-    warehouse.load(folder / "c", folder / "answers")
-    run_dbt(warehouse.path, "build", variables={"assay_cutoffs": CUTOFFS})
+    warehouse.load(folder / "c", folder / "answers", folder / "cases", folder / "cases answered")
+    run_dbt(
+        warehouse.path,
+        "build",
+        *WHAT,
+        "--exclude-resource-type",
+        "unit_test",
+        variables={"assay_cutoffs": CUTOFFS},
+    )
     return Made(warehouse, qrels, lists, cited)
 
 
 def values(made: Made, measure: str) -> dict[tuple[str, str, int | None], float | None]:
     """A measure's values by query, retriever and cutoff."""
-    rows = made.warehouse.rows(f"select query_id, retriever, k, value from assay.assay_scores where measure = '{measure}'")
+    rows = made.warehouse.rows(
+        "select query_id, retriever, k, value from assay.assay_scores "
+        f"where measure = '{measure}' and recording_id = 'answers'"
+    )
     assert len(rows) == len(made.lists) * (len(CUTOFFS) if rows[0][2] is not None else 1)
     return {(q, r, k): v for q, r, k, v in rows}
 
@@ -100,14 +164,21 @@ def test_trec_eval_agrees(made: Made, measure: str, theirs: str, is_exact_needed
     cuts = ",".join(map(str, CUTOFFS))
     evaluator = pytrec_eval.RelevanceEvaluator(
         made.qrels,
-        {f"P.{cuts}", f"recall.{cuts}", f"ndcg_cut.{cuts}", f"map_cut.{cuts}", f"success.{cuts}", "recip_rank"},
+        {
+            f"P.{cuts}",
+            f"recall.{cuts}",
+            f"ndcg_cut.{cuts}",
+            f"map_cut.{cuts}",
+            f"success.{cuts}",
+            "recip_rank",
+        },
         relevance_level=EXACT,
     )
     ours = values(made, measure)
     compared = 0
     for retriever in ("bm25", "semantic"):
         for k in CUTOFFS:
-            # Ranks as scores keep the list's order; reciprocal rank has no cutoff there, so the list is cut for it.
+            # Ranks as scores keep the list's order; reciprocal rank has no cutoff, so the list is cut for it.
             depth = k if measure == "rr" else None
             run = {
                 q: {d: float(-i) for i, d in enumerate(ids[:depth])}
@@ -179,7 +250,8 @@ def right_fraction(measure: str, grades: dict[str, int], ids: list[str], k: int)
 )
 def test_fractions_from_the_definitions(made: Made, measure: str) -> None:
     rows = made.warehouse.rows(
-        f"select query_id, retriever, k, numerator, denominator, value from assay.assay_scores where measure = '{measure}'"
+        "select query_id, retriever, k, numerator, denominator, value from assay.assay_scores "
+        f"where measure = '{measure}' and recording_id = 'answers'"
     )
     assert rows
     for query, retriever, k, numerator, denominator, value in rows:
@@ -208,7 +280,9 @@ def test_ndcg_of_lists_with_repeats(made: Made) -> None:
 
 
 def test_exact_shares(made: Made) -> None:
-    shares, grounded, high = (values(made, m) for m in ("exact_share", "grounded_exact_share", "exact_share_high"))
+    shares, grounded, high = (
+        values(made, m) for m in ("exact_share", "grounded_exact_share", "exact_share_high")
+    )
     for (query, retriever), items in made.cited.items():
         grades = {d: g for d, g in made.qrels.get(query, {}).items() if g != -1}
         key = query, retriever, None
@@ -223,9 +297,26 @@ def test_exact_shares(made: Made) -> None:
         assert high[key] == (len(exact) + len((cited & set(CATALOG)) - set(grades))) / n
 
 
+@pytest.mark.parametrize("query", CASES)
+def test_answers_case_by_case(made: Made, query: str) -> None:
+    rows = made.warehouse.rows(
+        "select measure, value, is_missing, is_broken "
+        "from assay.assay_scores join assay.assay_measures using (measure) "
+        f"where recording_id = 'cases answered' and query_id = '{query}' and grain = 'answer'"
+    )
+    assert len(rows) == 10
+    expected = CASES[query][2]
+    for measure, value, is_missing, is_broken in rows:
+        assert value == expected.get(measure, 0), measure
+        assert (is_missing, is_broken) == (query == "missing", query.startswith("broken"))
+
+
 @pytest.mark.parametrize("retriever", ["bm25", "random", "(all)"])
 def test_spearman_is_scipys(made: Made, retriever: str) -> None:
-    rows = made.warehouse.rows(f"select measure, k, n, spearman from assay.assay_correlations where retriever = '{retriever}'")
+    rows = made.warehouse.rows(
+        "select measure, k, n, spearman from assay.assay_correlations "
+        f"where retriever = '{retriever}' and recording_id = 'answers'"
+    )
     assert len(rows) == 11 * len(CUTOFFS) + 2
     shares = values(made, "exact_share")
     for measure, k, n, spearman in rows:
@@ -238,20 +329,21 @@ def test_spearman_is_scipys(made: Made, retriever: str) -> None:
             if r in chosen and scores[q, r, k] is not None and shares[q, r, None] is not None
         ]
         assert n == len(pairs) > 0
-        assert spearman == pytest.approx(float(stats.spearmanr(*zip(*pairs, strict=True)).statistic), abs=1e-12)
+        assert spearman == pytest.approx(
+            float(stats.spearmanr(*zip(*pairs, strict=True)).statistic), abs=1e-12
+        )
 
 
 def test_marts_and_long_table_agree(made: Made) -> None:
     for measure in ("precision", "recall", "ndcg", "ap", "precision_condensed"):
         assert made.warehouse.rows(
-            f"select count(*) from assay.assay_scores s join assay.assay_context_scores m using (query_id, retriever, trial, k) "
+            f"select count(*) from assay.assay_scores s "
+            "join assay.assay_context_scores m using (recording_id, query_id, retriever, trial, k) "
             f"where s.measure = '{measure}' and s.value is distinct from m.{measure}"
         ) == [(0,)]
 
 
 def test_the_same_bytes_in_any_row_order_and_on_any_number_of_threads(made: Made, tmp_path: Path) -> None:
-    import duckdb
-
     def everything(path: Path) -> list[list[tuple[Any, ...]]]:
         with duckdb.connect(str(path), read_only=True) as con:
             return [
@@ -267,5 +359,5 @@ def test_the_same_bytes_in_any_row_order_and_on_any_number_of_threads(made: Made
             con.execute(f"delete from assay_raw.{table}")
             con.execute(f"insert into assay_raw.{table} select * from t")
             con.execute("drop table t")
-    run_dbt(shuffled, "run", "--threads", "1", variables={"assay_cutoffs": CUTOFFS})
+    run_dbt(shuffled, "run", *WHAT, "--threads", "1", variables={"assay_cutoffs": CUTOFFS})
     assert repr(everything(shuffled)) == repr(everything(made.warehouse.path))
