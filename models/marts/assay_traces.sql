@@ -301,8 +301,8 @@ joined as (
         asked_queries.query_id is not null as is_asked,
         rows_and_missing.is_missing,
         rows_and_missing.is_finished,
-        not rows_and_missing.is_missing
-        and (not rows_and_missing.is_finished or rows_and_missing.error is not null) as is_broken,
+        -- An unfinished task did what it did, and scores 0: only an error of the task's own breaks it.
+        not rows_and_missing.is_missing and rows_and_missing.error is not null as is_broken,
         rows_and_missing.error,
         rows_and_missing.has_searches,
         coalesce(queries.has_judgments, false) as has_judgments,
