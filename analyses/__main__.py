@@ -16,12 +16,16 @@ from analyses.summary import as_text, summary
 def _connect(path: Path) -> duckdb.DuckDBPyConnection:
     """The warehouse (or a published file), read-only, with the marts on the search path."""
     if not path.exists():
-        raise SystemExit(f"error: {path}: there is no warehouse here. Load something and run dbt build first.")
+        raise SystemExit(
+            f"error: {path}: there is no warehouse here. Load something and run dbt build first."
+        )
     try:
         con = duckdb.connect(str(path), read_only=True)
     except duckdb.Error as error:
         raise SystemExit(f"error: {path}: it can't be opened: {str(error).splitlines()[0]}") from None
-    schema = con.execute("select schema_name from duckdb_tables() where table_name = 'assay_recordings'").fetchone()
+    schema = con.execute(
+        "select schema_name from duckdb_tables() where table_name = 'assay_recordings'"
+    ).fetchone()
     if schema is None:
         raise SystemExit(f"error: {path}: it holds no marts yet. Run dbt build first.")
     con.execute("set search_path = ?", [schema[0]])
@@ -33,12 +37,21 @@ def _summary(args: argparse.Namespace) -> int:
     try:
         blocks = summary(con, args.recording)
     except KeyError:
-        names = [row[0] for row in con.execute("select recording_id from assay_recordings order by 1").fetchall()]
-        print(f"error: there is no recording {args.recording!r}; there are {', '.join(names) or 'none'}.", file=sys.stderr)
+        names = [
+            row[0] for row in con.execute("select recording_id from assay_recordings order by 1").fetchall()
+        ]
+        print(
+            f"error: there is no recording {args.recording!r}; there are {', '.join(names) or 'none'}.",
+            file=sys.stderr,
+        )
         return 1
     finally:
         con.close()
-    print(json.dumps([b.as_dict() for b in blocks], ensure_ascii=False, indent=1) if args.json else as_text(blocks))
+    print(
+        json.dumps([b.as_dict() for b in blocks], ensure_ascii=False, indent=1)
+        if args.json
+        else as_text(blocks)
+    )
     return 0
 
 

@@ -26,10 +26,11 @@ class Block:
         """The block for JSON."""
         return {
             "title": self.title,
-            "rows": [{"what": label} | dict(zip(self.columns, values, strict=True)) for label, values in self.rows],
+            "rows": [
+                {"what": label} | dict(zip(self.columns, values, strict=True)) for label, values in self.rows
+            ],
             "notes": self.notes,
         }
-
 
 
 def _count(condition: str, known: str | None = None) -> str:
@@ -52,7 +53,10 @@ _ANSWERS = (
     ("  of those, unjudged", "sum(n_unjudged_cited)"),
     ("recommend nothing", _count("is_abstained")),
     ("  with an exact document in the context", _count("is_abstained and is_exact_held", "is_exact_held")),
-    ("recommend something, none exact held", _count("abstention_cell = 'answered, none held'", "is_exact_held")),
+    (
+        "recommend something, none exact held",
+        _count("abstention_cell = 'answered, none held'", "is_exact_held"),
+    ),
     ("  documents cited there", "sum(n_cited) filter (where abstention_cell = 'answered, none held')"),
     ("  of those, partial", "sum(n_partial_cited) filter (where abstention_cell = 'answered, none held')"),
 )
@@ -96,7 +100,10 @@ _TRACES = (
 #: The measures that a kind's table ends with: (label, measure, whether it has cutoffs).
 _MEANS = {
     "answers": (("mean exact share", "exact_share"), ("  unjudged as exact", "exact_share_high")),
-    "traces": (("mean precision of the picks", "pick_precision"), ("the tool's own first places", "first_search_precision")),
+    "traces": (
+        ("mean precision of the picks", "pick_precision"),
+        ("the tool's own first places", "first_search_precision"),
+    ),
 }
 _RUN_MEASURES = ("precision", "recall", "context_precision", "ndcg", "judged")
 
@@ -124,7 +131,9 @@ def summary(con: duckdb.DuckDBPyConnection, recording: str | None = None) -> lis
 def _recording(con: duckdb.DuckDBPyConnection, row: tuple[Any, ...]) -> list[Block]:
     name, kind, collection, split, model, n_asked, is_complete, n_quarantined, n_warnings, n_missing = row
     of = f" of {model}" if model else ""
-    head = Block(f"{name}: {kind}{of} on {collection}{', ' + split if split else ''}, {n_asked:,} queries asked")
+    head = Block(
+        f"{name}: {kind}{of} on {collection}{', ' + split if split else ''}, {n_asked:,} queries asked"
+    )
     if not is_complete:
         lost = f"{n_missing:,} asked queries missing, {n_quarantined:,} lines in quarantine"
         head.notes.append(f"Incomplete: {lost}; no comparison with it is established.")
@@ -140,7 +149,12 @@ def _recording(con: duckdb.DuckDBPyConnection, row: tuple[Any, ...]) -> list[Blo
         _means(con, head, name, _MEANS[kind])
         check = Block("Citations, all retrievers", [""])
         for label, sql in _CITATIONS:
-            check.rows.append((label, [_one(con, f"select {sql} from assay_answers where is_asked and recording_id = ?", name)]))
+            check.rows.append(
+                (
+                    label,
+                    [_one(con, f"select {sql} from assay_answers where is_asked and recording_id = ?", name)],
+                )
+            )
         return [head, check, *_runs(con, name, "Their contexts")]
     if kind == "traces":
         _grouped(con, head, "assay_traces", name, _TRACES)
@@ -154,7 +168,9 @@ def _one(con: duckdb.DuckDBPyConnection, sql: str, name: str) -> Any:
     return None if row is None else row[0]
 
 
-def _grouped(con: duckdb.DuckDBPyConnection, block: Block, mart: str, name: str, lines: tuple[tuple[str, str], ...]) -> None:
+def _grouped(
+    con: duckdb.DuckDBPyConnection, block: Block, mart: str, name: str, lines: tuple[tuple[str, str], ...]
+) -> None:
     columns = ", ".join(f"cast({sql} as bigint)" for _, sql in lines)
     rows = con.execute(
         f"select retriever, {columns} from {mart} where is_asked and recording_id = ? group by retriever order by retriever",
@@ -164,7 +180,9 @@ def _grouped(con: duckdb.DuckDBPyConnection, block: Block, mart: str, name: str,
     block.rows = [(label, [row[i] for row in rows]) for i, (label, _) in enumerate(lines, start=1)]
 
 
-def _means(con: duckdb.DuckDBPyConnection, block: Block, name: str, lines: tuple[tuple[str, str], ...]) -> None:
+def _means(
+    con: duckdb.DuckDBPyConnection, block: Block, name: str, lines: tuple[tuple[str, str], ...]
+) -> None:
     for label, measure in lines:
         found = {
             retriever: (mean, low, high)
@@ -176,7 +194,9 @@ def _means(con: duckdb.DuckDBPyConnection, block: Block, name: str, lines: tuple
         means = [found.get(c, (None, None, None)) for c in block.columns]
         block.rows.append((label, [m[0] for m in means]))
         if not label.startswith(" "):
-            block.rows.append(("  interval", [None if m[1] is None else f"{m[1]:.3f} to {m[2]:.3f}" for m in means]))
+            block.rows.append(
+                ("  interval", [None if m[1] is None else f"{m[1]:.3f} to {m[2]:.3f}" for m in means])
+            )
 
 
 def _runs(con: duckdb.DuckDBPyConnection, name: str, title: str) -> list[Block]:
@@ -195,7 +215,9 @@ def _runs(con: duckdb.DuckDBPyConnection, name: str, title: str) -> list[Block]:
             block.rows.append((f"{retriever} @{k}", values))
     undefined = max((row[4] for row in rows), default=0)
     if undefined and block.rows:
-        block.notes.append(f"Undefined for up to {undefined} of {rows[0][5]} queries, which leave those means.")
+        block.notes.append(
+            f"Undefined for up to {undefined} of {rows[0][5]} queries, which leave those means."
+        )
     return [block] if block.rows else []
 
 
@@ -267,7 +289,11 @@ def _table(block: Block) -> list[str]:
             used += 2 + widths[end]
             end += 1
         if any(names[start:end]):
-            lines.append("  " + " " * label + "".join(f"  {n:>{w}}" for n, w in zip(names[start:end], widths[start:end], strict=True)))
+            lines.append(
+                "  "
+                + " " * label
+                + "".join(f"  {n:>{w}}" for n, w in zip(names[start:end], widths[start:end], strict=True))
+            )
         for (text, _), row in zip(block.rows, cells, strict=True):
             shown = text if len(text) <= label else text[: label - 1] + "…"
             values = "".join(f"  {v:>{w}}" for v, w in zip(row[start:end], widths[start:end], strict=True))
@@ -279,4 +305,6 @@ def _table(block: Block) -> list[str]:
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
     import textwrap
 
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    ) or [""]

@@ -13,7 +13,7 @@ import duckdb
 from ingest.contract import COLLECTION_TABLES, RAW_SCHEMA, RECORDING_TABLES
 from ingest.describe import Described
 from ingest.errors import AssayError, BadInput, CannotRun, shown
-from ingest.files import SourceFile, checked_path, digest_of
+from ingest.files import checked_path, digest_of
 from ingest.formats import native
 from ingest.sqltext import literal
 from ingest.staging import Load, Progress

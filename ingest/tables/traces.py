@@ -60,7 +60,7 @@ def _add_nested(load: Load, source: SourceFile, table: str) -> None:
     load.quarantine_where(
         source,
         table,
-        f"line in (select line // 1000000 from typed_searches where problem is not null)",
+        "line in (select line // 1000000 from typed_searches where problem is not null)",
         f"(select 'search ' || (line % 1000000) || ': ' || problem from typed_searches as s"
         f" where s.problem is not null and s.line // 1000000 = {table}.line order by s.line limit 1)",
     )

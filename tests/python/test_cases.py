@@ -39,7 +39,9 @@ def ties(root: Path) -> list[Path]:
     for name, order in (("ties-ab", "ab"), ("ties-ba", "ba")):
         folder = root / name
         folder.mkdir()
-        (folder / "run.txt").write_text("".join(f"q Q0 {d} {i} 1.5 t\n" for i, d in enumerate(order, start=1)))
+        (folder / "run.txt").write_text(
+            "".join(f"q Q0 {d} {i} 1.5 t\n" for i, d in enumerate(order, start=1))
+        )
         manifest = {"recording": name, "kind": "contexts", "collection": "ties"}
         (folder / "manifest.json").write_text(json.dumps(manifest))
         folders.append(folder)
@@ -49,16 +51,23 @@ def ties(root: Path) -> list[Path]:
 def missing(root: Path) -> list[Path]:
     """Case 3: three asked, two present with .6 and .4. Case 4: a query with nothing exact judged."""
     docs = [f"d{i}" for i in range(10)]
-    qrels = [("q1", d, int(i < 3)) for i, d in enumerate(docs[:5])] + [("q2", d, int(i < 2)) for i, d in enumerate(docs[:5])]
+    qrels = [("q1", d, int(i < 3)) for i, d in enumerate(docs[:5])] + [
+        ("q2", d, int(i < 2)) for i, d in enumerate(docs[:5])
+    ]
     qrels += [("q3", "d0", 1), ("none", "d0", 0)]
-    queries = [{"query_id": q, "query": q, "split": s} for q, s in (("q1", "a"), ("q2", "a"), ("q3", "a"), ("none", "b"))]
+    queries = [
+        {"query_id": q, "query": q, "split": s}
+        for q, s in (("q1", "a"), ("q2", "a"), ("q3", "a"), ("none", "b"))
+    ]
     rows = lists(("q1", "x", docs[:5]), ("q2", "x", docs[:5]))
     full = lists(*((q, "x", docs[:5]) for q in ("q1", "q2", "q3")))
     return [
         write_collection(root / "missing", "missing", docs, queries, qrels),
         write_recording(root / "missing-r", "missing-r", "contexts", rows, "missing", split="a"),
         write_recording(root / "missing-full", "missing-full", "contexts", full, "missing", split="a"),
-        write_recording(root / "none-r", "none-r", "contexts", lists(("none", "x", ["d0", "d1"])), "missing", split="b"),
+        write_recording(
+            root / "none-r", "none-r", "contexts", lists(("none", "x", ["d0", "d1"])), "missing", split="b"
+        ),
     ]
 
 
@@ -94,12 +103,20 @@ def differences(root: Path) -> list[Path]:
     qrels = [(q, d, 1) for q in queries for d in docs[:10]] + [(q, d, 0) for q in queries for d in docs[10:]]
     folders = [write_collection(root / "diff", "diff", docs, queries, qrels)]
     tenth = lists(*((q, "high", ["d0"]) for q in queries), *((q, "low", ["d10"]) for q in queries))
-    folders.append(write_recording(root / "diff-20", "diff-20", "contexts", tenth, "diff", recorded_at="2026-02-01"))
+    folders.append(
+        write_recording(root / "diff-20", "diff-20", "contexts", tenth, "diff", recorded_at="2026-02-01")
+    )
     for n in (5, 6):
         (root / f"asked-{n}").mkdir()
         some = lists(*((q, "high", ["d0"]) for q in queries[:n]), *((q, "low", ["d10"]) for q in queries[:n]))
         folder = write_recording(
-            root / f"diff-{n}", f"diff-{n}", "contexts", some, "diff", recorded_at="2026-02-01", asked="asked.txt"
+            root / f"diff-{n}",
+            f"diff-{n}",
+            "contexts",
+            some,
+            "diff",
+            recorded_at="2026-02-01",
+            asked="asked.txt",
         )
         (folder / "asked.txt").write_text("\n".join(queries[:n]) + "\n")
         folders.append(folder)
@@ -108,7 +125,14 @@ def differences(root: Path) -> list[Path]:
 
 def retried(root: Path) -> list[Path]:
     """Case 15: one call, an error and then a success; case 19: no words and unknown words."""
-    base = {"trace_id": "t", "query_id": "q", "retriever": "x", "event": "search", "query": "lamp", "call_id": "c"}
+    base = {
+        "trace_id": "t",
+        "query_id": "q",
+        "retriever": "x",
+        "event": "search",
+        "query": "lamp",
+        "call_id": "c",
+    }
     rows = [
         base | {"seq": 1, "error": "timeout"},
         base | {"seq": 2, "results": ["a", "b", "c", "d", "e"]},
@@ -162,11 +186,19 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 @pytest.mark.parametrize("recording", ["plain-r", "hostile-r"])
 def test_repeats_count_once(cases: Warehouse, recording: str) -> None:
     """Cases 1 and 9."""
-    [scores] = cases.rows(f"select precision, recall, hit, rr from assay.assay_context_scores where recording_id = '{recording}' and k = 5")
+    [scores] = cases.rows(
+        f"select precision, recall, hit, rr from assay.assay_context_scores where recording_id = '{recording}' and k = 5"
+    )
     assert scores == (1 / 5, 1 / 2, 1.0, 1.0)
-    [context] = cases.rows(f"select n_repeated, n_exact, n_unjudged from assay.assay_contexts where recording_id = '{recording}'")
+    [context] = cases.rows(
+        f"select n_repeated, n_exact, n_unjudged from assay.assay_contexts where recording_id = '{recording}'"
+    )
     assert context == (1, 1, 0)
-    ids = dict(cases.rows(f"select measure, value from assay.assay_scores where recording_id = '{recording}' and measure like 'id_%'"))
+    ids = dict(
+        cases.rows(
+            f"select measure, value from assay.assay_scores where recording_id = '{recording}' and measure like 'id_%'"
+        )
+    )
     assert ids == {"id_precision": 1 / 3, "id_recall": 1 / 2}
     [(highest,)] = cases.rows(f"select max(value) from assay.assay_scores where recording_id = '{recording}'")
     assert highest <= 1
@@ -175,7 +207,9 @@ def test_repeats_count_once(cases: Warehouse, recording: str) -> None:
 def test_tied_rows_give_one_result_in_any_order(cases: Warehouse) -> None:
     """Case 2: trec_eval's order puts b before a; the ways to break the tie give precision@1 of 0 and 1."""
     for recording in ("ties-ab", "ties-ba"):
-        ranked = cases.rows(f"select doc_id from assay.fct_assay__context_documents where recording_id = '{recording}' order by rank")
+        ranked = cases.rows(
+            f"select doc_id from assay.fct_assay__context_documents where recording_id = '{recording}' order by rank"
+        )
         assert ranked == [("b",), ("a",)]
         [ranges] = cases.rows(
             "select precision_low, precision_high, precision_expected from assay.assay_tie_ranges"
@@ -192,28 +226,46 @@ def test_a_missing_query_counts_as_zero(cases: Warehouse) -> None:
     )
     assert summary[:3] == (3, 1, 0)
     assert summary[3] == pytest.approx(1 / 3, abs=1e-15)
-    [comparison] = cases.rows("select status, is_established, n_missing, n_pairs from assay.assay_comparisons where comparison_id = 'missing'")
+    [comparison] = cases.rows(
+        "select status, is_established, n_missing, n_pairs from assay.assay_comparisons where comparison_id = 'missing'"
+    )
     assert comparison == ("incomplete", False, 1, 2)
 
 
 def test_no_exact_judged_leaves_recall_undefined(cases: Warehouse) -> None:
     """Case 4."""
-    [scores] = cases.rows("select precision, recall, ap, judged from assay.assay_context_scores where recording_id = 'none-r' and k = 5")
+    [scores] = cases.rows(
+        "select precision, recall, ap, judged from assay.assay_context_scores where recording_id = 'none-r' and k = 5"
+    )
     assert scores == (0.0, None, None, 1 / 2)
-    [summary] = cases.rows("select n_undefined, mean from assay.assay_summary where recording_id = 'none-r' and measure = 'recall' and k = 5")
+    [summary] = cases.rows(
+        "select n_undefined, mean from assay.assay_summary where recording_id = 'none-r' and measure = 'recall' and k = 5"
+    )
     assert summary == (1, None)
 
 
 def test_numbers_are_no_citations(cases: Warehouse) -> None:
     """Case 10."""
-    assert cases.rows("select has_text_and_field_difference from assay.assay_answers where recording_id = 'cite-text' and not is_missing") == [(False,)]
+    assert cases.rows(
+        "select has_text_and_field_difference from assay.assay_answers where recording_id = 'cite-text' and not is_missing"
+    ) == [(False,)]
 
 
 def test_lists_of_citations(cases: Warehouse) -> None:
     """Case 11: [], null, absent, ["none"], [""]."""
-    found = cases.rows("select is_abstained, is_broken, n_malformed from assay.assay_answers where recording_id = 'cite-lists' and not is_missing order by query_id")
-    assert found == [(True, False, 0), (False, True, 0), (False, True, 0), (False, False, 1), (False, False, 1)]
-    [summary] = cases.rows("select n_queries, n_missing, n_broken from assay.assay_summary where recording_id = 'cite-lists' and measure = 'exact_share'")
+    found = cases.rows(
+        "select is_abstained, is_broken, n_malformed from assay.assay_answers where recording_id = 'cite-lists' and not is_missing order by query_id"
+    )
+    assert found == [
+        (True, False, 0),
+        (False, True, 0),
+        (False, True, 0),
+        (False, False, 1),
+        (False, False, 1),
+    ]
+    [summary] = cases.rows(
+        "select n_queries, n_missing, n_broken from assay.assay_summary where recording_id = 'cite-lists' and measure = 'exact_share'"
+    )
     assert summary == (6, 1, 2)
 
 
@@ -233,7 +285,11 @@ def comparison(cases: Warehouse, name: str, columns: str) -> tuple[Any, ...]:
 
 def test_degenerate_differences(cases: Warehouse) -> None:
     """Case 13."""
-    found = comparison(cases, "twenty tenths", "mean_difference, p_value, interval_low, interval_high, t_test_p, wins, n_pairs")
+    found = comparison(
+        cases,
+        "twenty tenths",
+        "mean_difference, p_value, interval_low, interval_high, t_test_p, wins, n_pairs",
+    )
     assert found[0] == pytest.approx(0.1, abs=1e-15)
     assert found[1:] == (2 / 2**20, found[0], found[0], None, 20, 20)
     found = comparison(cases, "twenty zeros", "mean_difference, p_value, is_established, ties")

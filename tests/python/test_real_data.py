@@ -38,8 +38,12 @@ def test_counts_are_those_of_the_files(real: Warehouse) -> None:
         "expertqa-bing-chat": ("answers", 49), "expertqa-rr-gs-gpt4": ("support", 220), "noveleval-google": ("contexts", 21),
     }  # fmt: skip
     for recording, (table, n) in stated.items():
-        assert real.rows(f"select count(*) from assay_raw.{table} where recording_id = '{recording}'") == [(n,)]
-    assert real.rows("select sum(n_errors) from assay.assay_traces where recording_id = 'wands-agent'") == [(6,)]
+        assert real.rows(f"select count(*) from assay_raw.{table} where recording_id = '{recording}'") == [
+            (n,)
+        ]
+    assert real.rows("select sum(n_errors) from assay.assay_traces where recording_id = 'wands-agent'") == [
+        (6,)
+    ]
 
 
 # Ranking measures
@@ -83,7 +87,10 @@ def test_trec_eval_agrees_query_by_query(real: Warehouse, recording: str) -> Non
                     compared += 1
         # trec_eval knows no rr at k: it is that of the list cut at k.
         for k in (1, 3, 5, 10):
-            cut = {q: dict(sorted(d.items(), key=lambda i: (i[1], i[0]), reverse=True)[:k]) for q, d in run.items()}
+            cut = {
+                q: dict(sorted(d.items(), key=lambda i: (i[1], i[0]), reverse=True)[:k])
+                for q, d in run.items()
+            }
             evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}, relevance_level=exact)
             for query, values in evaluator.evaluate(cut).items():
                 value = VALUES(real, recording).get((tag, query, "rr", k))
@@ -94,7 +101,7 @@ def test_trec_eval_agrees_query_by_query(real: Warehouse, recording: str) -> Non
 _CACHE: dict[str, dict[tuple[Any, ...], Any]] = {}
 
 
-def VALUES(real: Warehouse, recording: str) -> dict[tuple[Any, ...], Any]:  # noqa: N802
+def VALUES(real: Warehouse, recording: str) -> dict[tuple[Any, ...], Any]:
     """(retriever, query, measure, k) to value, of one recording."""
     if recording not in _CACHE:
         rows = real.rows(
@@ -110,7 +117,9 @@ def VALUES(real: Warehouse, recording: str) -> dict[tuple[Any, ...], Any]:  # no
 def words(text: str | None) -> set[str]:
     """Runs of letters, marks and digits, from the definition, character by character."""
     text = unicodedata.normalize("NFC", text or "").lower()
-    kept = "".join(c if unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd" else " " for c in text)
+    kept = "".join(
+        c if unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd" else " " for c in text
+    )
     return set(kept.split(" ")) - {""}
 
 
@@ -132,7 +141,9 @@ def provenance(recording: str) -> tuple[Counter[str], dict[str, list[str]]]:
         events.sort(key=lambda e: e["seq"])
         first_of: dict[Any, int] = {}
         for i, event in enumerate(events):
-            event["at"] = first_of.setdefault(("step", event["step"]), i) if event.get("step") is not None else i
+            event["at"] = (
+                first_of.setdefault(("step", event["step"]), i) if event.get("step") is not None else i
+            )
         said = words(queries[events[0]["query_id"]])
         is_first = True
         for event in events:
@@ -173,7 +184,13 @@ def test_where_added_words_came_from(real: Warehouse, recording: str) -> None:
         f" from assay.assay_traces where recording_id = '{recording}' and not is_missing"
     )
     assert counts["searches"] > 0
-    expected = (counts["searches"], counts["added"], counts["shown"], counts["undecidable"], sum(map(len, picks.values())))
+    expected = (
+        counts["searches"],
+        counts["added"],
+        counts["shown"],
+        counts["undecidable"],
+        sum(map(len, picks.values())),
+    )
     assert tuple(int(n) for n in found) == expected
 
 
@@ -183,9 +200,17 @@ def test_unrecorded_results_leave_words_undecidable(real: Warehouse) -> None:
         "select sum(n_words_added), sum(n_words_shown), sum(n_words_undecidable), sum(n_words_new)"
         f" from assay.assay_traces where recording_id = '{name}'"
     )
-    assert added > 0 and (shown, new) == (0, 0) or (shown, new, undecidable) == (0, added - undecidable, undecidable)
-    assert real.rows(f"select count(*) from assay.assay_traces where recording_id = '{name}' and not has_searches") == [(1,)]
-    assert real.rows(f"select count(first_search_precision) from assay.assay_traces where recording_id = '{name}'") == [(0,)]
+    assert (
+        (added > 0
+        and (shown, new) == (0, 0))
+        or (shown, new, undecidable) == (0, added - undecidable, undecidable)
+    )
+    assert real.rows(
+        f"select count(*) from assay.assay_traces where recording_id = '{name}' and not has_searches"
+    ) == [(1,)]
+    assert real.rows(
+        f"select count(first_search_precision) from assay.assay_traces where recording_id = '{name}'"
+    ) == [(0,)]
 
 
 def test_no_judgments_no_failures(real: Warehouse) -> None:
