@@ -116,7 +116,7 @@ class Described:
 
     def whole(self, key: str, least: int | None = None) -> int | None:
         """A whole number of at least `least`, or None where it is absent."""
-        value = self.given.get(key)
+        value: object = self.given.get(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 63:

@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
     products = make_products(SEED)
     queries = make_queries(SEED, products)
     by_id = {p.doc_id: p for p in products}
-    tools = {"bm25": Bm25(products), "semantic": Semantic(products)}
+    tools: dict[str, Bm25 | Semantic] = {"bm25": Bm25(products), "semantic": Semantic(products)}
     chance = Chance(products, SEED)
     lists = {
         (name, q.query_id): [d for d, _ in tool.search(q.text, 10)]

@@ -187,7 +187,7 @@ def load_collection(load: Load, described: Described, files: list[Path]) -> dict
 
     # Fields have columns by place: names that differ only in case would be one column otherwise.
     columns = [f"text_{i}" for i in range(len(fields))]
-    keys = (Key("doc_id", "id", required=True),)
+    keys: tuple[Key, ...] = (Key("doc_id", "id", required=True),)
     keys += tuple(Key(f, "scalar", column=c) for f, c in zip(fields, columns, strict=True))
     source = load.typed(catalog_file, keys, "catalog_rows_typed")
     _refuse_absent_fields(load, source, fields)

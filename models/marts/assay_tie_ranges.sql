@@ -25,7 +25,23 @@ depths as (
 
 ),
 
--- Documents with one score. A run file's scores are compared as trec_eval keeps them, in 4 bytes.
+-- A run file's scores are compared as trec_eval keeps them, in 4 bytes.
+scored as (
+
+    select
+        recording_id,
+        query_id,
+        retriever,
+        trial,
+        rank,
+        is_exact,
+        case when run_rank is null then score else cast(cast(score as float) as double) end as tied_score
+    from documents
+    where score is not null
+
+),
+
+-- Documents with one score.
 groups as (
 
     select
@@ -33,14 +49,13 @@ groups as (
         query_id,
         retriever,
         trial,
-        case when run_rank is null then score else cast(cast(score as float) as double) end as tied_score,
+        tied_score,
         min(rank) as first_rank,
         max(rank) as last_rank,
         count(*) as n_tied,
         count(*) filter (where is_exact) as n_exact_tied
-    from documents
-    where score is not null
-    group by 1, 2, 3, 4, 5
+    from scored
+    group by recording_id, query_id, retriever, trial, tied_score
 
 ),
 
@@ -124,11 +139,8 @@ joined as (
         coalesce(crossing.n_tied, 0) as n_tied,
         coalesce(crossing.n_places, 0) as n_tied_places,
         crossing.n_exact_tied,
-        case
-            -- The list ends inside the group, and was cut at this depth: more documents may share the score.
-            when crossing.last_rank = lists.last_rank and lists.last_rank >= depths.depth then true
-            else false
-        end as is_tie_cut
+        -- The list ends inside the group, and was cut at this depth: more documents may share the score.
+        coalesce(crossing.last_rank = lists.last_rank and lists.last_rank >= depths.depth, false) as is_tie_cut
     from context_scores
     inner join lists
         on
@@ -151,37 +163,42 @@ joined as (
 
 ),
 
+-- Exact documents above the group.
+counted_above as (
+
+    select
+        crossing.recording_id,
+        crossing.query_id,
+        crossing.retriever,
+        crossing.trial,
+        crossing.k,
+        count(*) as n_exact
+    from crossing
+    inner join documents
+        on
+            crossing.recording_id = documents.recording_id
+            and crossing.query_id = documents.query_id
+            and crossing.retriever = documents.retriever
+            and crossing.trial = documents.trial
+            and crossing.k - crossing.n_places >= documents.rank
+    where documents.is_exact
+    group by crossing.recording_id, crossing.query_id, crossing.retriever, crossing.trial, crossing.k
+
+),
+
 exact_above as (
 
     select
         joined.*,
-        coalesce(above.n_exact, 0) as n_exact_above
+        coalesce(counted_above.n_exact, 0) as n_exact_above
     from joined
-    left join (
-        select
-            crossing.recording_id,
-            crossing.query_id,
-            crossing.retriever,
-            crossing.trial,
-            crossing.k,
-            count(*) as n_exact
-        from crossing
-        inner join documents
-            on
-                crossing.recording_id = documents.recording_id
-                and crossing.query_id = documents.query_id
-                and crossing.retriever = documents.retriever
-                and crossing.trial = documents.trial
-                and crossing.k - crossing.n_places >= documents.rank
-        where documents.is_exact
-        group by 1, 2, 3, 4, 5
-    ) as above
+    left join counted_above
         on
-            joined.recording_id = above.recording_id
-            and joined.query_id = above.query_id
-            and joined.retriever = above.retriever
-            and joined.trial = above.trial
-            and joined.k = above.k
+            joined.recording_id = counted_above.recording_id
+            and joined.query_id = counted_above.query_id
+            and joined.retriever = counted_above.retriever
+            and joined.trial = counted_above.trial
+            and joined.k = counted_above.k
 
 ),
 

@@ -257,34 +257,45 @@ compared_places as (
 
 ),
 
+first_places as (
+
+    select
+        search_results.recording_id,
+        search_results.trace_id,
+        search_results.rank,
+        search_results.doc_id
+    from search_results
+    inner join compared_contexts
+        on
+            search_results.recording_id = compared_contexts.recording_id
+            and search_results.trace_id = compared_contexts.trace_id
+    where search_results.search = 1
+
+),
+
 -- Places at which one of the two lists holds another document than the other, or none.
 different_places as (
 
     select
-        coalesce(compared_places.recording_id, first_lists.recording_id) as recording_id,
-        coalesce(compared_places.trace_id, first_lists.trace_id) as trace_id,
-        count(*) as n_different
+        coalesce(compared_places.recording_id, first_places.recording_id) as recording_id,
+        coalesce(compared_places.trace_id, first_places.trace_id) as trace_id
     from compared_places
-    full outer join (
-        select
-            search_results.recording_id,
-            search_results.trace_id,
-            search_results.rank,
-            search_results.doc_id
-        from search_results
-        inner join compared_contexts
-            on
-                search_results.recording_id = compared_contexts.recording_id
-                and search_results.trace_id = compared_contexts.trace_id
-        where search_results.search = 1
-    ) as first_lists
+    full outer join first_places
         on
-            compared_places.recording_id = first_lists.recording_id
-            and compared_places.trace_id = first_lists.trace_id
-            and compared_places.rank = first_lists.rank
-            and compared_places.doc_id = first_lists.doc_id
-    where compared_places.doc_id is null or first_lists.doc_id is null
-    group by 1, 2
+            compared_places.recording_id = first_places.recording_id
+            and compared_places.trace_id = first_places.trace_id
+            and compared_places.rank = first_places.rank
+            and compared_places.doc_id = first_places.doc_id
+    where compared_places.doc_id is null or first_places.doc_id is null
+
+),
+
+different_lists as (
+
+    select distinct
+        recording_id,
+        trace_id
+    from different_places
 
 ),
 
@@ -313,7 +324,7 @@ joined as (
         end as is_first_search_same_everywhere,
         case
             when compared_contexts.trace_id is not null and first_searches.has_results
-                then coalesce(different_places.n_different, 0) = 0
+                then different_lists.trace_id is null
         end as is_first_result_the_answer_context,
         {% for column in [
             'n_searches', 'n_attempts', 'n_errors', 'n_refused', 'n_later_searches', 'n_searches_without_words',
@@ -380,10 +391,10 @@ joined as (
         on
             rows_and_missing.recording_id = compared_contexts.recording_id
             and rows_and_missing.trace_id = compared_contexts.trace_id
-    left join different_places
+    left join different_lists
         on
-            rows_and_missing.recording_id = different_places.recording_id
-            and rows_and_missing.trace_id = different_places.trace_id
+            rows_and_missing.recording_id = different_lists.recording_id
+            and rows_and_missing.trace_id = different_lists.trace_id
 
 ),
 

@@ -200,10 +200,10 @@ def test_unrecorded_results_leave_words_undecidable(real: Warehouse) -> None:
         "select sum(n_words_added), sum(n_words_shown), sum(n_words_undecidable), sum(n_words_new)"
         f" from assay.assay_traces where recording_id = '{name}'"
     )
-    assert (
-        (added > 0
-        and (shown, new) == (0, 0))
-        or (shown, new, undecidable) == (0, added - undecidable, undecidable)
+    assert (added > 0 and (shown, new) == (0, 0)) or (shown, new, undecidable) == (
+        0,
+        added - undecidable,
+        undecidable,
     )
     assert real.rows(
         f"select count(*) from assay.assay_traces where recording_id = '{name}' and not has_searches"
