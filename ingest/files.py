@@ -233,8 +233,10 @@ def stage_lines(con: duckdb.DuckDBPyConnection, source: SourceFile, table: str) 
     source.n_lines = _count(con, table) + len(source.unreadable)
 
 
-def stage_rows(con: duckdb.DuckDBPyConnection, source: SourceFile, table: str) -> dict[str, str]:
-    """Fill the temporary table `table` with a row a row of a CSV, TSV or Parquet file, numbered in ``line``.
+def stage_rows(
+    con: duckdb.DuckDBPyConnection, source: SourceFile, table: str, *, as_view: bool = False
+) -> dict[str, str]:
+    """Make the temporary table (or view) `table` with a row a row of a CSV, TSV or Parquet file, numbered in ``line``.
 
     CSV and TSV columns are text, an empty field null. Returns the columns with their types. A row's ``line`` is its
     number among the rows, from 1; the header is none.
@@ -251,12 +253,13 @@ def stage_rows(con: duckdb.DuckDBPyConnection, source: SourceFile, table: str) -
             f" escape = {quote}, compression = '{compression}', sample_size = 1, null_padding = false)"
         )
     try:
+        kind = "view" if as_view else "table"
         con.execute(
-            f"create or replace temp table {table} as select row_number() over () as line, * from {scan}"
+            f"create or replace temp {kind} {table} as select row_number() over () as line, * from {scan}"
         )
+        source.n_lines = _count(con, table)
     except duckdb.Error as error:
         raise BadInput(f"{source.path}: it can't be read: {_first_line(error)} Put that right.") from None
-    source.n_lines = _count(con, table)
     described = con.execute(f"describe {table}").fetchall()
     columns = {str(row[0]): str(row[1]) for row in described[1:]}
     source.columns = list(columns)

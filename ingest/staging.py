@@ -117,7 +117,7 @@ class Load:
         else:
             source = SourceFile(path, self.digests[path])
             self.progress.step(f"reading {source.name}")
-            columns = stage_rows(self.con, source, f"{table}_rows")
+            columns = stage_rows(self.con, source, f"{table}_rows", as_view=source.format == "parquet")
             self.files.append(source)
             self._check_columns(source, keys, list(columns))
             direct = typed_columns(keys, f"{table}_rows", columns) if source.format == "parquet" else None
@@ -125,6 +125,7 @@ class Load:
                 sql, staged = direct, f"{table}_rows"
             else:
                 self._rows_as_json(f"{table}_rows", staged, list(columns))
+                self.con.execute(f"drop {'view' if source.format == 'parquet' else 'table'} {table}_rows")
                 sql = typed(keys, staged, from_text=source.format != "parquet")
         self.progress.step(f"parsing {source.name}")
         self.con.execute(f"create or replace temp table {table} as {sql}")
@@ -135,7 +136,7 @@ class Load:
                 f"{source.path}, line {lacking[0]}: the key {lacking[1]!r} is not there. "
                 "Add it to the line, or take the line out."
             )
-        self.con.execute(f"drop table {staged}")
+        self.con.execute(f"drop {'view' if staged.endswith('_rows') else 'table'} {staged}")
         return source
 
     def _check_columns(self, source: SourceFile, keys: tuple[Key, ...], columns: list[str]) -> None:
@@ -152,7 +153,6 @@ class Load:
             f"create or replace temp table {table} as"
             f" select line, cast(to_json(struct_pack({packed})) as varchar) as text from {rows}"
         )
-        self.con.execute(f"drop table {rows}")
 
     def _quarantine(self, source: SourceFile, table: str, staged: str) -> None:
         text = "lines.text" if not staged.endswith("_rows") else "cast(to_json(lines) as varchar)"
@@ -252,5 +252,8 @@ class Load:
 
     def insert(self, table: str, select: str) -> int:
         """Insert into a raw table by column name; returns the number of rows."""
+        # Raw rows have no order of their own, and are written faster without one.
+        self.con.execute("set preserve_insertion_order = false")
         row = self.con.execute(f"insert into {RAW_SCHEMA}.{table} by name {select}").fetchone()
+        self.con.execute("set preserve_insertion_order = true")
         return 0 if row is None else int(row[0])

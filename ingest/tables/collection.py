@@ -88,13 +88,21 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
     collection = literal(load.name)
     load.progress.step("checking judgments")
     load.refuse_unknown_queries(source, table, load.name)
-    two = load.first(
+    pairs = load.first(
         f"""
-        select max(line), query_id, doc_id, min(grade), max(grade), min(line)
-        from {table} group by query_id, doc_id having min(grade) != max(grade) order by 1
+        select count(*), count(*) filter (where lowest != highest)
+        from (select min(grade) as lowest, max(grade) as highest from {table} group by query_id, doc_id)
         """
     )
-    if two is not None:
+    n_pairs, n_conflicts = (0, 0) if pairs is None else (int(str(pairs[0])), int(str(pairs[1])))
+    if n_conflicts:
+        two = load.first(
+            f"""
+            select max(line), query_id, doc_id, min(grade), max(grade), min(line)
+            from {table} group by query_id, doc_id having min(grade) != max(grade) order by 1
+            """
+        )
+        assert two is not None
         raise BadInput(
             f"{source.path}, line {two[0]}: query {shown(two[1])} and document {shown(two[2])} have two grades, "
             f"{two[3]} and {two[4]} (see line {two[5]}). Keep the one that people meant."
@@ -103,7 +111,7 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
     n = load.insert(
         "judgments", f"select {collection} as collection, query_id, doc_id, grade, line from {table}"
     )
-    repeats = n - load.count(f"select count(*) from (select distinct query_id, doc_id from {table})")
+    repeats = n - n_pairs
     load.notice(
         "repeated_judgment",
         "note",
