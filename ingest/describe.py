@@ -17,6 +17,8 @@ PLACEHOLDER = "FILL IN"
 
 KINDS = ("answers", "traces", "contexts")
 
+LONGEST_NAME = 200
+
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
@@ -31,6 +33,12 @@ def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is not a number of JSON")
 
 
+def _whole(text: str) -> int:
+    if len(text) > 40:
+        raise ValueError(f"{text[:20]}… is too long to be a number that is meant")
+    return int(text)
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON file that holds one object."""
     try:
@@ -42,7 +50,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: this is not UTF-8 (byte {error.start + 1}). Save it as UTF-8.") from None
     try:
-        found = json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_no_number)
+        found = json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_no_number, parse_int=_whole)
         text.encode("utf-8")
         json.dumps(found, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -85,8 +93,13 @@ class Described:
         value = self.given.get(key)
         if value is None:
             raise BadInput(f"{self.path}: the key {key!r} is not there. Add it: it names what this is.")
-        if not isinstance(value, str) or not value.strip():
-            raise self._bad(key, value, "a name")
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or not value.isprintable()
+            or len(value) > LONGEST_NAME
+        ):
+            raise self._bad(key, value, f"a name of up to {LONGEST_NAME} characters that can be printed")
         return value
 
     def text(self, key: str) -> str | None:

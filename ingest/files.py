@@ -268,7 +268,7 @@ def stage_rows(
 
 def _first_line(error: duckdb.Error) -> str:
     text = " ".join(str(error).split())
-    return text[:300].split(" Possible Solution")[0]
+    return text.split(" Possible Solution")[0].split(" LINE 1: ")[0][:300]
 
 
 def _count(con: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -80,7 +80,7 @@ def add_run(load: Load, source: SourceFile, lines: str, collection: str, *, by_r
             try_cast(c[4] as bigint) as run_rank, try_cast(c[5] as double) as score,
             case
                 when len(c) != 6 then 'a line of a run has six columns, this one has ' || len(c) || ': ' || left(text, 60)
-                when coalesce(isnan(try_cast(c[5] as double)), true) then 'the score must be a number, not ' || left(c[5], 40)
+                when not coalesce(isfinite(try_cast(c[5] as double)), false) then 'the score must be a number, not ' || left(c[5], 40)
                 when try_cast(c[4] as bigint) is null then 'the rank must be a whole number, not ' || left(c[4], 40)
             end as problem
         from columns

@@ -549,3 +549,92 @@ def test_pinned_files_are_held_to_their_digest(loaded: Warehouse, tmp_path: Path
     )
     loaded.load(folder)
     assert loaded.rows("select is_pinned from assay_raw.recordings") == [(True,)]
+
+
+# What means harm
+
+
+HOSTILE_LINES: list[tuple[str, bytes, str]] = [
+    ("a NUL byte", b'{"query_id": "q2", "context": "x\x00"}', "control character 0x00"),
+    ("bytes that are no UTF-8", b'{"query_id": "q2", "context": "\xff"}', "not UTF-8: byte 0xff"),
+    ("half a surrogate pair", b'{"query_id": "q2", "context": "x", "answer": "\\ud800"}', "not valid JSON"),
+    (
+        "a number beyond 64 bits",
+        b'{"query_id": "q2", "context": "x", "trial": 99999999999999999999}',
+        "trial must be",
+    ),
+    (
+        "a line of 100 MB",
+        b'{"query_id": "q2", "context": "x", "answer": "' + b"z" * 100_000_000 + b'"}',
+        "longer than 16,777,216",
+    ),
+    (
+        "deep nesting",
+        b'{"query_id": "q2", "context": "x", "cited": ' + b"[" * 100_000 + b'"}',
+        "not valid JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"), [case[1:] for case in HOSTILE_LINES], ids=[case[0] for case in HOSTILE_LINES]
+)
+def test_hostile_lines_are_quarantined(loaded: Warehouse, tmp_path: Path, line: bytes, reason: str) -> None:
+    folder = write_recording(tmp_path / "r", "r", "answers", [])
+    (folder / "answers.jsonl").write_bytes(
+        json.dumps(answer()).encode() + b"\n" + line + b"\n" + json.dumps(answer("q2")).encode()
+    )
+    loaded.load(folder)
+    [(number, why)] = loaded.rows("select line, reason from assay_raw.quarantine")
+    assert number == 2 and reason in why
+    assert loaded.rows("select query_id from assay_raw.answers order by 1") == [("q1",), ("q2",)]
+
+
+HOSTILE_MANIFESTS: list[tuple[bytes, str]] = [
+    (b"[]", "must hold one JSON object"),
+    (b"[" * 100_000, "nested too deep"),
+    (b"\xff\xfe", "not UTF-8"),
+    (b'{"recording": "r\\ud800"}', "half of a surrogate pair"),
+    (b'{"recording": "r", "x": NaN}', "NaN is not a number"),
+    (b'{"recording": "r", "x": ' + b"9" * 5000 + b"}", "too long to be a number"),
+    (b'{"recording": "r\\u0000z", "kind": "answers", "collection": "c"}', "that can be printed"),
+    (b'{"recording": "r\\nz", "kind": "answers", "collection": "c"}', "that can be printed"),
+    (
+        b'{"recording": "r", "kind": "answers", "collection": "c", "asked": "/etc/passwd"}',
+        "not the bare name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), HOSTILE_MANIFESTS)
+def test_hostile_manifests_are_refused(
+    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: bytes, message: str
+) -> None:
+    folder = write_recording(tmp_path / "r", "r", "answers", [])
+    (folder / "manifest.json").write_bytes(text)
+    assert message in refused(loaded, capsys, folder)
+
+
+def test_a_gzip_bomb_takes_no_memory(
+    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_recording(tmp_path / "r", "r", "answers", [])
+    (folder / "answers.jsonl").unlink()
+    with gzip.open(folder / "answers.jsonl.gz", "wb", compresslevel=1) as out:
+        for _ in range(300):
+            out.write(b"a" * 1_000_000)
+    assert "longer than 16,777,216 bytes" in refused(loaded, capsys, folder)
+    (folder / "answers.jsonl.gz").write_bytes(b"no gzip")
+    assert "can't be unpacked" in refused(loaded, capsys, folder)
+
+
+def test_runs_quarantine_what_is_no_row(loaded: Warehouse, tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    folder.mkdir()
+    rows = ["q1 Q0 a 1 nan t", "q1 Q0 b x 1 t", "q1 Q0 120 1 1e400 t", "q2 Q0 a 1 1 t", "q2 Q0 b 2 .5 t"]
+    (folder / "run.txt").write_text("\n".join(rows + [f"q1 Q0 d{i} {i} {-i} t" for i in range(100)]) + "\n")
+    (folder / "manifest.json").write_text(
+        json.dumps({"recording": "r", "kind": "contexts", "collection": "c"})
+    )
+    loaded.load(folder)
+    assert [line for (line,) in loaded.rows("select line from assay_raw.quarantine order by 1")] == [1, 2, 3]
