@@ -1,4 +1,4 @@
-"""``python -m ingest``: load, init, publish."""
+"""``python -m ingest``: load, list, drop, init, publish."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _load(args: argparse.Namespace) -> int:
     try:
         for one in found:
             try:
-                result = load(con, one)
+                result = load(con, one, strict=args.strict)
             except AssayError as error:
                 print(f"error: {error}", file=sys.stderr)
                 failed = True
@@ -31,6 +31,36 @@ def _load(args: argparse.Namespace) -> int:
     if failed:
         print(f"What was not loaded left {warehouse_path()} as it was.", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _list(args: argparse.Namespace) -> int:
+    from ingest.catalogue import entries
+
+    con = open_warehouse(wait=args.wait)
+    try:
+        found = entries(con)
+    finally:
+        con.close()
+    for one in found:
+        of = f" on {one.collection}" if one.collection else ""
+        notes = f", {one.n_quarantined:,} in quarantine" if one.n_quarantined else ""
+        notes += f", {one.n_warnings} warnings" if one.n_warnings else ""
+        print(f"{one.kind} {one.name}{of}: {one.n_lines:,} lines from {one.path}, {one.loaded_at} UTC{notes}")
+    if not found:
+        print("nothing is loaded")
+    return 0
+
+
+def _drop(args: argparse.Namespace) -> int:
+    from ingest.catalogue import drop
+
+    con = open_warehouse(wait=args.wait)
+    try:
+        dropped = drop(con, args.name, with_recordings=args.with_recordings)
+    finally:
+        con.close()
+    print(f"dropped: {', '.join(dropped)}. Run dbt build to take them out of the marts.")
+    return 0
 
 
 def _init(args: argparse.Namespace) -> int:
@@ -51,26 +81,35 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ingest", description="Recordings into the warehouse, tables out of it."
     )
+    waiting = argparse.ArgumentParser(add_help=False)
+    waiting.add_argument(
+        "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    sub = commands.add_parser("load", help="load collections and recordings, in any order")
+    sub = commands.add_parser("load", parents=[waiting], help="load collections and recordings, in any order")
     sub.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders"
     )
-    sub.add_argument(
-        "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
-    )
+    sub.add_argument("--strict", action="store_true", help="refuse at the first line that can't be read")
     sub.set_defaults(run=_load)
+    sub = commands.add_parser("list", parents=[waiting], help="list what is loaded, from where and when")
+    sub.set_defaults(run=_list)
+    sub = commands.add_parser(
+        "drop", parents=[waiting], help="take a recording, or a collection, out of the warehouse"
+    )
+    sub.add_argument("name", metavar="NAME")
+    sub.add_argument(
+        "--with-recordings", action="store_true", help="drop a collection with all that rests on it"
+    )
+    sub.set_defaults(run=_drop)
     sub = commands.add_parser("init", help="write manifest.json or collection.json for the files in a folder")
     sub.add_argument("folder", type=Path, metavar="DIR")
     sub.add_argument("--overwrite", action="store_true", help="pin the files anew in the one that is there")
     sub.set_defaults(run=_init)
     sub = commands.add_parser(
-        "publish", help="put facts and marts into a file for BI tools, by atomic replace"
+        "publish", parents=[waiting], help="put facts and marts into a file for BI tools, by atomic replace"
     )
     sub.add_argument("--to", required=True, type=Path, metavar="FILE")
-    sub.add_argument(
-        "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
-    )
     sub.set_defaults(run=_publish)
     return parser
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.contract import COLLECTION_TABLES, RAW_SCHEMA, RECORDING_TABLES
+from ingest.catalogue import delete, recordings_of
+from ingest.contract import RAW_SCHEMA
 from ingest.describe import Described
 from ingest.errors import AssayError, BadInput, CannotRun, shown
 from ingest.files import checked_path, digest_of
@@ -86,8 +87,11 @@ def find(paths: Iterable[Path]) -> list[_Found]:
     return sorted(found, key=lambda one: one.kind != "collection")
 
 
-def load(con: duckdb.DuckDBPyConnection, found: _Found) -> Loaded:
-    """Load one folder in one transaction. Raises BadInput or CannotRun, and then nothing has changed."""
+def load(con: duckdb.DuckDBPyConnection, found: _Found, *, strict: bool = False) -> Loaded:
+    """Load one folder in one transaction. Raises BadInput or CannotRun, and then nothing has changed.
+
+    `strict` refuses at the first line that can't be read.
+    """
     with Progress(found.name) as progress:
         digests = {path: digest_of(path) for path in (found.described.path, *found.files)}
         digest = _digest(digests)
@@ -99,7 +103,9 @@ def load(con: duckdb.DuckDBPyConnection, found: _Found) -> Loaded:
             return Loaded(found.kind, found.name, changed=False, replaced=False)
         con.execute("begin transaction")
         try:
-            result = _load_rows(con, found, digests, digest, progress, replaced=before is not None)
+            result = _load_rows(
+                con, found, digests, digest, progress, replaced=before is not None, strict=strict
+            )
             progress.step("committing")
             con.execute("commit")
             return result
@@ -115,13 +121,6 @@ def _digest(digests: dict[Path, str]) -> str:
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _delete(con: duckdb.DuckDBPyConnection, kind: str, name: str) -> None:
-    for table in COLLECTION_TABLES if kind == "collection" else RECORDING_TABLES:
-        con.execute(f"delete from {RAW_SCHEMA}.{table.name} where {table.owner} = {literal(name)}")
-    for log in ("quarantine", "checks"):
-        con.execute(f"delete from {RAW_SCHEMA}.{log} where kind = {literal(kind)} and name = {literal(name)}")
-
-
 def _load_rows(
     con: duckdb.DuckDBPyConnection,
     found: _Found,
@@ -130,13 +129,20 @@ def _load_rows(
     progress: Progress,
     *,
     replaced: bool,
+    strict: bool,
 ) -> Loaded:
     row = con.execute(f"select coalesce(max(load_number), 0) + 1 from {RAW_SCHEMA}.loads").fetchone()
     assert row is not None
     number = int(row[0])
-    work = Load(con, found.kind, found.name, found.path, number, progress, digests)
+    work = Load(con, found.kind, found.name, found.path, number, progress, digests, strict)
     is_pinned = _check_pinned(work, found)
-    _delete(con, found.kind, found.name)
+    if replaced and found.kind == "collection":
+        touched = recordings_of(con, found.name)
+        work.notice(
+            "collection_replaced", "note", found.described.path.name, len(touched),
+            f"the collection was replaced under {', '.join(touched)}; their figures change with it",
+        )  # fmt: skip
+    delete(con, found.kind, found.name)
     if found.kind == "collection":
         values = native.load_collection(work, found.described, found.files)
         kind = "collection"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import duckdb
 
+from ingest.named import bare_ids
+
 #: What a word is made of, and (for an ID in a text) what must not touch it.
 WORD_CHARACTER = r"\p{L}\p{M}\p{Nd}"
 
@@ -34,28 +36,12 @@ _MACROS = (
         when len(l) = len(list_distinct(l)) then range(1, len(l) + 1)
         else list_transform(l, lambda x: list_position(l, x))
     end""",
-    # Takes an ID's places out of a text. Twice: two places may share the one character between them.
-    f"""without_id(t, id) as regexp_replace(
-        regexp_replace(
-            t, '(^|[^{WORD_CHARACTER}])' || regexp_escape(id) || '($|[^{WORD_CHARACTER}])', '\\1 \\2', 'g'
-        ),
-        '(^|[^{WORD_CHARACTER}])' || regexp_escape(id) || '($|[^{WORD_CHARACTER}])', '\\1 \\2', 'g'
-    )""",
-    # The IDs of a context that stand bare in a text: longest first, a place used once.
-    """bare_ids_in_text(t, ids) as list_reduce(
-        list_sort(list_transform(
-            list_distinct(list_filter(ids, lambda x: contains(t, x))),
-            lambda x: {'n': -length(x), 'id': x}
-        )),
-        lambda so_far, x: {
-            'rest': without_id(so_far.rest, x.id),
-            'found': case
-                when without_id(so_far.rest, x.id) != so_far.rest then list_append(so_far.found, x.id)
-                else so_far.found
-            end
-        },
-        {'rest': t, 'found': cast([] as varchar[])}
-    ).found""",
+    # The IDs of a context that stand bare in a text. An ID of letters and digits alone does where it is a word.
+    f"""bare_ids_in_text(t, ids) as case
+        when len(list_filter(ids, lambda x: contains(t, x) and not regexp_full_match(x, '[{WORD_CHARACTER}]+'))) > 0
+            then bare_ids(t, list_distinct(ids))
+        else list_intersect(list_distinct(ids), regexp_extract_all(t, '[{WORD_CHARACTER}]+'))
+    end""",
     # The same where citations are written in a form such as '(ID {id})'.
     """formed_ids_in_text(t, ids, form) as list_filter(
         list_distinct(ids), lambda x: contains(t, replace(form, '{id}', x))
@@ -71,6 +57,7 @@ def literal(value: str | None) -> str:
 
 
 def create_macros(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the macros in this connection."""
+    """Create the macros in this connection, and the one function of Python's that they call."""
+    con.create_function("bare_ids", bare_ids, ["varchar", "varchar[]"], "varchar[]")
     for macro in _MACROS:
         con.execute(f"create or replace temp macro {macro}")

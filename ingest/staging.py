@@ -81,6 +81,8 @@ class Load:
     progress: Progress
     #: sha256 of every file that belongs to it.
     digests: dict[Path, str]
+    #: Refuse at the first line that can't be read.
+    strict: bool = False
     files: list[SourceFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -180,6 +182,10 @@ class Load:
         if first is None:
             return
         n = int(str(first[0]))
+        if self.strict:
+            raise BadInput(
+                f"{source.path}, line {first[1]}: {first[2]}. Put it right; --strict lets no line be lost."
+            )
         if n >= source.n_lines or (n > QUARANTINE_LINES and n > QUARANTINE_SHARE * source.n_lines):
             raise BadInput(
                 f"{source.path}, line {first[1]}: {first[2]}. {n:,} of {source.n_lines:,} lines can't be read, "

@@ -273,6 +273,13 @@ def load_recording(load: Load, described: Described, files: list[Path]) -> dict[
             f"{described.path}: the collection {collection!r} is not loaded. Load its folder first, or with this one."
         )
     row = _recording_row(load, described, kind, collection)
+    pinned = row["collection_digest"]
+    digest = load.first(f"select digest from assay_raw.collections where collection = {literal(collection)}")
+    if pinned is not None and digest is not None and pinned != digest[0]:
+        load.notice(
+            "collection_digest_differs", "warning", described.path.name, 1,
+            f"collection_digest is {shown(pinned)}, and the collection that is loaded has {digest[0]}",
+        )  # fmt: skip
     _keep_settings(load, described)
     _check_split(load, described, collection, row["split"])
     rest = list(files[1:])
