@@ -38,14 +38,15 @@ _MACROS = (
     end""",
     # The IDs of a context that stand bare in a text. An ID of letters and digits alone does where it is a word.
     f"""bare_ids_in_text(t, ids) as case
+        when t is null or ids is null then null
         when len(list_filter(ids, lambda x: contains(t, x) and not regexp_full_match(x, '[{WORD_CHARACTER}]+'))) > 0
             then bare_ids(t, list_distinct(ids))
         else list_intersect(list_distinct(ids), regexp_extract_all(t, '[{WORD_CHARACTER}]+'))
     end""",
     # The same where citations are written in a form such as '(ID {id})'.
-    """formed_ids_in_text(t, ids, form) as list_filter(
-        list_distinct(ids), lambda x: contains(t, replace(form, '{id}', x))
-    )""",
+    """formed_ids_in_text(t, ids, form) as case
+        when t is not null then list_filter(list_distinct(ids), lambda x: contains(t, replace(form, '{id}', x)))
+    end""",
 )
 
 
