@@ -1,4 +1,4 @@
-"""``python -m ingest``: load, list, drop, init, publish."""
+"""``python -m ingest``: load, check, list, drop, init, publish."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ingest.errors import AssayError
+from ingest.errors import AssayError, CannotRun
 from ingest.load import find, load
 from ingest.warehouse import open_warehouse, warehouse_path
 
@@ -31,6 +31,20 @@ def _load(args: argparse.Namespace) -> int:
     if failed:
         print(f"What was not loaded left {warehouse_path()} as it was.", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    from ingest.check import as_html, as_json, as_text, check
+
+    try:
+        reports = check(args.paths, strict=args.strict)
+        if args.html is not None:
+            args.html.write_text(as_html(reports), encoding="utf-8")
+    except (CannotRun, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(as_json(reports) if args.json else as_text(reports))
+    return 1 if any(report.status == "error" for report in reports) else 0
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -92,6 +106,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--strict", action="store_true", help="refuse at the first line that can't be read")
     sub.set_defaults(run=_load)
+    sub = commands.add_parser(
+        "check", help="say what loading would say, without loading; exit code 0, 1 or 2"
+    )
+    sub.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders"
+    )
+    sub.add_argument("--strict", action="store_true", help="a line that can't be read is an error")
+    sub.add_argument("--json", action="store_true", help="for machines")
+    sub.add_argument("--html", type=Path, metavar="FILE", help="write a page that needs nothing else")
+    sub.set_defaults(run=_check)
     sub = commands.add_parser("list", parents=[waiting], help="list what is loaded, from where and when")
     sub.set_defaults(run=_list)
     sub = commands.add_parser(

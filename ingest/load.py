@@ -44,7 +44,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """A folder to load."""
 
     path: Path
@@ -54,7 +54,7 @@ class _Found:
     files: list[Path]
 
 
-def find(paths: Iterable[Path]) -> list[_Found]:
+def find(paths: Iterable[Path]) -> list[Found]:
     """Every collection and recording at the paths, collections first.
 
     A folder that is neither may hold folders that are. Raises BadInput where nothing is found, and where two
@@ -76,7 +76,7 @@ def find(paths: Iterable[Path]) -> list[_Found]:
                 f"`python -m ingest init {path}` writes the one that fits."
             )
         folders.extend(inner)
-    found = [_Found(p, *native.describe(p)) for p in dict.fromkeys(folders)]
+    found = [Found(p, *native.describe(p)) for p in dict.fromkeys(folders)]
     by_name: dict[tuple[str, str], Path] = {}
     for one in found:
         twin = by_name.setdefault((one.kind, one.name), one.path)
@@ -87,7 +87,7 @@ def find(paths: Iterable[Path]) -> list[_Found]:
     return sorted(found, key=lambda one: one.kind != "collection")
 
 
-def load(con: duckdb.DuckDBPyConnection, found: _Found, *, strict: bool = False) -> Loaded:
+def load(con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False) -> Loaded:
     """Load one folder in one transaction. Raises BadInput or CannotRun, and then nothing has changed.
 
     `strict` refuses at the first line that can't be read.
@@ -123,7 +123,7 @@ def _digest(digests: dict[Path, str]) -> str:
 
 def _load_rows(
     con: duckdb.DuckDBPyConnection,
-    found: _Found,
+    found: Found,
     digests: dict[Path, str],
     digest: str,
     progress: Progress,
@@ -194,7 +194,7 @@ def _counts(work: Load, kind: str) -> dict[str, int]:
     }
 
 
-def _check_pinned(work: Load, found: _Found) -> bool:
+def _check_pinned(work: Load, found: Found) -> bool:
     """Hold every file that the manifest names against its sha256; say whether all that were read are pinned."""
     pinned = found.described.files()
     for name, pin in pinned.items():
@@ -216,7 +216,7 @@ def _check_pinned(work: Load, found: _Found) -> bool:
     return not loose
 
 
-def _check_rows(work: Load, found: _Found) -> None:
+def _check_rows(work: Load, found: Found) -> None:
     """Hold the number of lines of each file against what the manifest says."""
     pinned = found.described.files()
     for source in work.files:
