@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export ASSAY_WAREHOUSE ?= $(CURDIR)/warehouse.duckdb
-PUBLISHED ?= published/assay.duckdb
+PUBLISHED ?= published/measures.duckdb
 DBT := $(BIN)/dbt --no-use-colors
 
 .PHONY: help build test lint unit load dbt summary publish docs bench clean

@@ -37,7 +37,7 @@ def publish(target: Path, *, wait: float = 0.0, warehouse: Path | None = None) -
     new = Path(name)
     new.unlink()
     try:
-        n_tables, n_rows = _copy(source, new)
+        n_tables, n_rows = _copy(source, new, target)
         _sync(new)
         os.replace(new, target)
         _sync(target.parent)
@@ -59,7 +59,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _copy(source: Path, new: Path) -> tuple[int, int]:
+def _copy(source: Path, new: Path, target: Path) -> tuple[int, int]:
     """Copy tables, views as tables, and every comment. Returns how many tables and rows."""
     con = duckdb.connect(config=dict(limits()))
     try:
@@ -80,6 +80,11 @@ def _copy(source: Path, new: Path) -> tuple[int, int]:
         if not any(str(r[1]).startswith("assay_") for r in chosen):
             raise CannotRun(f"{source}: it holds no marts yet. Run dbt build first.")
         n_rows = 0
+        if target.stem in {str(r[0]) for r in chosen}:
+            raise CannotRun(
+                f"{target}: a file named after the schema {target.stem!r} makes every table's name ambiguous in it. "
+                "Give it another name."
+            )
         for schema, name, comment in chosen:
             where = f'"{schema}"."{name}"'
             con.execute(f'create schema if not exists published_file."{schema}"')

@@ -89,6 +89,8 @@ def test_what_cannot_be_published(built: Path, tmp_path: Path, warehouse: Wareho
         publish(tmp_path / "bi.duckdb", warehouse=tmp_path / "none.duckdb")
     with pytest.raises(CannotRun, match="this is the warehouse itself"):
         publish(built, warehouse=built)
+    with pytest.raises(CannotRun, match="makes every table's name ambiguous"):
+        publish(tmp_path / "assay.duckdb", warehouse=built)
     con = duckdb.connect(str(built))
     con.execute("drop schema assay cascade")
     con.close()
