@@ -138,7 +138,7 @@ def _recording(con: duckdb.DuckDBPyConnection, row: tuple[Any, ...]) -> list[Blo
         lost = f"{n_missing:,} asked queries missing, {n_quarantined:,} lines in quarantine"
         head.notes.append(f"Incomplete: {lost}; no comparison with it is established.")
     if n_warnings:
-        head.notes.append(f"{n_warnings} warnings came up while loading; see stg_assay__checks.")
+        head.notes.append(f"{n_warnings} warnings came up while loading; see assay_checks.")
     has_judgments = con.execute(
         "select coalesce(bool_or(has_judgments), false) from assay_queries where collection = ?", [collection]
     ).fetchone()
