@@ -160,8 +160,17 @@ def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {
         "recording": folder.resolve().name,
         "kind": kind,
-        "collection": _collection_beside(folder) or f"{PLACEHOLDER}: the collection's name",
+        "collection": f"{PLACEHOLDER}: the collection's name",
+        "split": f"{PLACEHOLDER}: the split that was asked, or take this key out where all queries were",
     }
+    beside = _collection_beside(folder)
+    if beside is not None:
+        found["collection"], queries = beside
+        split = _split_of(con, queries, is_lines, path)
+        # All queries were asked, one split was, or only a person knows.
+        found["split"] = split if split != "" else found["split"]
+    if not found["split"] or (folder / "asked.txt").exists():
+        del found["split"]
     if kind != "contexts":
         found["model"] = f"{PLACEHOLDER}: the model's name, or take this key out"
         found["model_digest"] = f"{PLACEHOLDER}: the model's digest, or take this key out"
@@ -185,13 +194,47 @@ def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
     return found
 
 
-def _collection_beside(folder: Path) -> str | None:
-    """The name of the one collection whose folder lies beside this one; None where there are none or several."""
+def _collection_beside(folder: Path) -> tuple[str, Path] | None:
+    """The name and the queries of the one collection whose folder lies beside this one; None where there isn't one."""
     beside = [p for p in folder.resolve().parent.iterdir() if (p / COLLECTION_FILE).is_file()]
     if len(beside) != 1:
         return None
     name = read_json(beside[0] / COLLECTION_FILE).get("collection")
-    return name if isinstance(name, str) else None
+    queries = find_file(beside[0], "queries", _TABLES, required=False)
+    return (name, queries) if isinstance(name, str) and queries is not None else None
+
+
+def _split_of(con: duckdb.DuckDBPyConnection, queries: Path, is_lines: bool, path: Path) -> str | None:
+    """The one split that holds every query of the recording; None where the recording has all queries; else ``""``."""
+    _, are_lines = _stage(con, queries, "rows_of_queries")
+    both = "json_valid(text) and text ->> '$.query_id' is not null"
+    asked = (
+        f"select text ->> '$.query_id' as query_id, text ->> '$.split' as split from rows_of_queries where {both}"
+        if are_lines
+        else "select cast(query_id as varchar) as query_id, cast(split as varchar) as split from rows_of_queries"
+    )
+    columns = [] if are_lines else [str(c[0]) for c in con.execute("describe rows_of_queries").fetchall()]
+    if not are_lines and not {"query_id", "split"} <= set(columns):
+        asked = "select cast(null as varchar) as query_id, cast(null as varchar) as split"
+    if path.name.removesuffix(".gz") == "run.txt":
+        recorded = r"select string_split(regexp_replace(trim(text), '\s+', ' ', 'g'), ' ')[1] as query_id from rows_of_main"
+    elif is_lines:
+        recorded = f"select text ->> '$.query_id' as query_id from rows_of_main where {both}"
+    else:
+        recorded = "select cast(query_id as varchar) as query_id from rows_of_main"
+    row = con.execute(
+        f"""
+        with asked as ({asked}), recorded as (select distinct query_id from ({recorded}))
+        select
+            (select count(*) from asked) = (select count(*) from recorded),
+            count(*) = count(distinct asked.query_id) and count(asked.split) = count(*) and count(distinct asked.split) = 1,
+            min(asked.split)
+        from recorded left join asked on recorded.query_id = asked.query_id
+        """
+    ).fetchone()
+    assert row is not None
+    is_all, is_one, split = row
+    return None if is_all else str(split) if is_one else ""
 
 
 def _longest_list(con: duckdb.DuckDBPyConnection, kind: str, is_lines: bool, path: Path) -> int | None:

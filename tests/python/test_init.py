@@ -108,3 +108,40 @@ def test_nothing_to_describe(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_text("")
     with pytest.raises(BadInput, match="files of answers and traces lie here"):
         init(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "split"),
+    [
+        (["a", "b"], "test"),
+        (["a"], "test"),
+        (["a", "c"], "FILL IN"),
+        (["a", "b", "c"], None),
+        (["a", "stranger"], "FILL IN"),
+    ],
+)
+def test_the_split_is_what_the_queries_show(
+    collection: Path, tmp_path: Path, asked: list[str], split: str | None
+) -> None:
+    write_lines(
+        collection / "queries.jsonl",
+        [{"query_id": q, "query": q, "split": s} for q, s in (("a", "test"), ("b", "test"), ("c", "train"))],
+    )
+    init(collection)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_lines(folder / "contexts.jsonl", [{"query_id": q, "context": "x", "doc_ids": []} for q in asked])
+    init(folder)
+    found = json.loads((folder / "manifest.json").read_text()).get("split")
+    assert found == split or (split is not None and found is not None and found.startswith(split))
+
+
+def test_an_asked_file_takes_the_split_s_place(collection: Path, tmp_path: Path) -> None:
+    init(collection)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.txt").write_text("q Q0 a 1 2 t\n")
+    (folder / "asked.txt").write_text("q\n")
+    init(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["asked"] == "asked.txt" and "split" not in manifest
