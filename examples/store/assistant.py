@@ -2,7 +2,8 @@
 
 An assistant recommends up to three products of its context whose texts hold at least three in five of the query's
 words, those with the most first, and says plainly when none does. An agent searches the query as typed (fixing a
-few spellings), searches again where fewer than two results would be recommended, and picks like the assistant.
+few spellings; one query is put another way for one retriever), searches again where fewer than two results would
+be recommended, and picks like the assistant.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from vocabulary import MISSPELT
 MOST = 3
 ENOUGH = 0.6
 UNKNOWN_ID = "999983"
+
+#: First searches that the agent words in its own way, by retriever and query as typed.
+REWORDED = {("semantic", "pine bed frame"): "bed frame made of pine"}
 
 Answer = dict[str, Any]
 
@@ -126,7 +130,7 @@ def trace(
     """One task: searches by the rule, each a step of its own, then picks."""
     searches: list[dict[str, Any]] = []
     seen: list[str] = []
-    text = spelt(query)
+    text = REWORDED.get((name, query)) or spelt(query)
     for step in (1, 2, 3):
         found = tool.search(text, shown)
         searches.append(
@@ -161,6 +165,9 @@ def plant_trace_faults(
         notes.append(f"planted, {what}: query {found['query_id']}, {found['retriever']}")
         return found
 
+    for (name, _), opening in REWORDED.items():
+        same = (t for (r, _), t in traces.items() if r == name and t["searches"][0]["query"] == opening)
+        note(next(same), "a first search that only one retriever got")
     found = note(traces["bm25", order[3]], "a pick that no search returned")
     returned = {d for s in found["searches"] for d in s["results"]}
     found["picked"] = [*found["picked"][:2], next(d for d in sorted(products, key=int) if d not in returned)]
@@ -180,7 +187,7 @@ def plant_trace_faults(
     found["searches"].append(
         {
             "query": found["searches"][0]["query"],
-            "step": 4,
+            "step": found["searches"][-1]["step"] + 1,
             "results": [],
             "error": "you searched for this already",
         }

@@ -52,7 +52,9 @@ def script_digest() -> str:
     return "sha256:" + hashlib.sha256(Path(assistant.__file__).read_bytes()).hexdigest()
 
 
-def manifest(kind: str, name: str, notes: list[str], files: dict[str, Any], **more: Any) -> dict[str, Any]:
+def manifest(
+    kind: str, name: str, notes: list[str], files: dict[str, Any], retrievers: dict[str, str], **more: Any
+) -> dict[str, Any]:
     """A recording's manifest."""
     return {
         "recording": name,
@@ -64,7 +66,7 @@ def manifest(kind: str, name: str, notes: list[str], files: dict[str, Any], **mo
         "model_licence": "Apache-2.0",
         "options": {"num_ctx": 8192, "temperature": 0, "seed": 1, "think": False},
         **more,
-        "retrievers": RETRIEVERS,
+        "retrievers": retrievers,
         "recorded_at": RECORDED_AT,
         "results_shown": SHOWN,
         "max_recommendations": assistant.MOST,
@@ -135,10 +137,11 @@ def main(folder: Path) -> None:
     write_json(
         folder / "store-answers" / "manifest.json",
         manifest(
-            "answers", "store-answers", notes, pinned,
+            "answers", "store-answers", notes, pinned, RETRIEVERS,
             prompts=ANSWER_PROMPT,
             schemas={"answer": {"type": "object", "properties": {"answer": {"type": "string"}, "cited": {"type": "array", "items": {"type": "string"}}}}},
             floor=["random"],
+            ids_in_text=True,
             citation_form="(ID {id})",
         ),
     )  # fmt: skip
@@ -153,7 +156,7 @@ def main(folder: Path) -> None:
     write_json(
         folder / "store-agent" / "manifest.json",
         manifest(
-            "traces", "store-agent", notes, pinned,
+            "traces", "store-agent", notes, pinned, {name: RETRIEVERS[name] for name in tools},
             prompts={
                 "system": "Find products for the shopper with the search tool, then reply with the IDs of the three that fit best.",
                 "tool": "Search the store's catalog. Returns the top 5 products: ID, name, class and attributes.",

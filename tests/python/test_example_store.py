@@ -88,6 +88,7 @@ def test_every_kind_of_trace_occurs(grades: dict[tuple[str, str], int]) -> None:
     traces = lines("store-agent/traces.jsonl")
     assert len(traces) == 60
     found: set[str] = set()
+    firsts: dict[str, set[str]] = {}
     for trace in traces:
         searches, picked = trace["searches"], trace.get("picked")
         returned = {d for s in searches for d in s.get("results", [])}
@@ -98,6 +99,9 @@ def test_every_kind_of_trace_occurs(grades: dict[tuple[str, str], int]) -> None:
             if first["results"] == contexts[trace["query_id"], trace["retriever"]]
             else "first differs"
         )
+        firsts.setdefault(trace["query_id"], set()).add(first["query"])
+        steps = [s["step"] for s in searches]
+        assert set(steps) == set(range(1, len(set(steps)) + 1)), "steps are counted without a gap"
         calls = {s.get("call_id", i) for i, s in enumerate(searches)}
         found |= {"retried"} if len(calls) < len(searches) else set()
         found |= {"refused"} if searches[-1].get("error") else set()
@@ -114,3 +118,12 @@ def test_every_kind_of_trace_occurs(grades: dict[tuple[str, str], int]) -> None:
         "as typed", "reworded", "first is context", "first differs", "retried", "refused", "later search", "one search",
         "unfinished", "never returned", "malformed", "fewer", "repeated", "unjudged",
     }  # fmt: skip
+    assert sum(len(queries) > 1 for queries in firsts.values()) == 1, "one pair of first searches differs"
+
+
+@pytest.mark.parametrize("folder", ["store-answers", "store-agent"])
+def test_manifest_names_the_retrievers_of_its_rows(folder: str) -> None:
+    described = json.loads((STORE / folder / "manifest.json").read_text(encoding="utf-8"))
+    (name,) = described["files"]
+    rows = lines(f"{folder}/{name}")
+    assert set(described["retrievers"]) == {row.get("retriever") or row["context"] for row in rows}
