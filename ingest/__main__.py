@@ -1,4 +1,4 @@
-"""``python -m ingest``: load, check, list, drop, init, publish."""
+"""``python -m ingest``: load, check, formats, list, drop, init, publish."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import sys
 from pathlib import Path
 
 from ingest.errors import AssayError, CannotRun
+from ingest.formats.base import Options, parse_settings
 from ingest.load import find, load
 from ingest.warehouse import open_warehouse, warehouse_path
 
 
+def _options(args: argparse.Namespace) -> Options:
+    return Options(args.name, args.collection, parse_settings(args.set), args.mapping)
+
+
 def _load(args: argparse.Namespace) -> int:
-    found = find(args.paths)
+    found = find(args.paths, args.format, _options(args))
     con = open_warehouse(wait=args.wait)
     failed = False
     try:
@@ -37,7 +42,7 @@ def _check(args: argparse.Namespace) -> int:
     from ingest.check import as_html, as_json, as_text, check
 
     try:
-        reports = check(args.paths, strict=args.strict)
+        reports = check(args.paths, args.format, _options(args), strict=args.strict)
         if args.html is not None:
             args.html.write_text(as_html(reports), encoding="utf-8")
     except (CannotRun, OSError) as error:
@@ -45,6 +50,14 @@ def _check(args: argparse.Namespace) -> int:
         return 2
     print(as_json(reports) if args.json else as_text(reports))
     return 1 if any(report.status == "error" for report in reports) else 0
+
+
+def _formats(args: argparse.Namespace) -> int:
+    from ingest.formats import formats
+
+    for name, one in formats().items():
+        print(f"{name:<16} {one.SUMMARY}")
+    return 0
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -99,23 +112,34 @@ def _parser() -> argparse.ArgumentParser:
     waiting.add_argument(
         "--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse"
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    sub = commands.add_parser("load", parents=[waiting], help="load collections and recordings, in any order")
-    sub.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders"
+    reading = argparse.ArgumentParser(add_help=False)
+    reading.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a folder or a file")
+    reading.add_argument(
+        "--format", metavar="NAME", help="the format, where it isn't recognised (see formats)"
     )
-    sub.add_argument("--strict", action="store_true", help="refuse at the first line that can't be read")
+    reading.add_argument("--name", help="the name of what is loaded, where the format has none")
+    reading.add_argument("--collection", metavar="NAME", help="the collection that a recording is of")
+    reading.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE",
+        help="a key of collection.json or manifest.json that the format doesn't say, or a setting of the format",
+    )  # fmt: skip
+    reading.add_argument(
+        "--mapping", type=Path, metavar="FILE", help="a TOML file that names fields (tool logs)"
+    )
+    reading.add_argument("--strict", action="store_true", help="a line that can't be read is an error")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    sub = commands.add_parser(
+        "load", parents=[waiting, reading], help="load collections and recordings, in any order"
+    )
     sub.set_defaults(run=_load)
     sub = commands.add_parser(
-        "check", help="say what loading would say, without loading; exit code 0, 1 or 2"
+        "check", parents=[reading], help="say what loading would say, without loading; exit code 0, 1 or 2"
     )
-    sub.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a folder, or a folder of such folders"
-    )
-    sub.add_argument("--strict", action="store_true", help="a line that can't be read is an error")
     sub.add_argument("--json", action="store_true", help="for machines")
     sub.add_argument("--html", type=Path, metavar="FILE", help="write a page that needs nothing else")
     sub.set_defaults(run=_check)
+    sub = commands.add_parser("formats", help="list the formats that can be read")
+    sub.set_defaults(run=_formats)
     sub = commands.add_parser("list", parents=[waiting], help="list what is loaded, from where and when")
     sub.set_defaults(run=_list)
     sub = commands.add_parser(

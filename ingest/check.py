@@ -18,7 +18,8 @@ import duckdb
 
 from ingest.contract import COLLECTION_TABLES, RAW_SCHEMA, TABLES
 from ingest.errors import BadInput
-from ingest.load import Found, find, load
+from ingest.formats.base import Found, Options
+from ingest.load import find, load
 from ingest.sqltext import create_macros, literal
 from ingest.warehouse import connect, limits, warehouse_path
 
@@ -59,13 +60,19 @@ class Report:
         return asdict(self) | {"status": self.status}
 
 
-def check(paths: Iterable[Path], *, strict: bool = False) -> list[Report]:
+def check(
+    paths: Iterable[Path],
+    format_name: str | None = None,
+    options: Options | None = None,
+    *,
+    strict: bool = False,
+) -> list[Report]:
     """Check every collection and recording at the paths. Raises CannotRun where it can't be done at all."""
     found: list[Found] = []
     reports: list[Report] = []
     for path in paths:
         try:
-            found += find([path])
+            found += find([path], format_name, options)
         except BadInput as error:
             reports.append(Report(str(path), "", path.name, findings=[_error(error)]))
     found.sort(key=lambda one: one.kind != "collection")

@@ -6,6 +6,7 @@ Every function raises BadInput with the file, the key, the value and what to do.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,11 @@ def read_json(path: Path) -> dict[str, Any]:
 class Described:
     """The settings of a collection.json or manifest.json, each checked as it is asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, given: Mapping[str, Any] | None = None) -> None:
+        """Read the file at `path`; or take what is given, and name `path` in messages."""
         self.path = path
-        self.given = read_json(path)
+        self.is_read = given is None
+        self.given = read_json(path) if given is None else dict(given)
         left = [
             key
             for key, value in self.given.items()

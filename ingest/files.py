@@ -13,15 +13,18 @@ import hashlib
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import duckdb
 
 from ingest.errors import BadInput
 from ingest.sqltext import literal
+
+if TYPE_CHECKING:
+    from ingest.staging import Load
 
 BLOCK = 1 << 20
 
@@ -38,6 +41,8 @@ class SourceFile:
 
     path: Path
     sha256: str
+    #: What it is called where several of its parts are read one by one; else the file's name.
+    label: str | None = None
     #: Lines that are not empty (for tables: rows), once it has been staged.
     n_lines: int = 0
     #: Lines that can't be read, with the reason and what can be shown of them.
@@ -47,14 +52,31 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """The file's name without its folder."""
-        return self.path.name
+        """The file's name without its folder, or its label."""
+        return self.label or self.path.name
 
     @property
     def format(self) -> str:
         """jsonl, csv, tsv, parquet or txt, without regard to ``.gz``."""
-        name = self.name.removesuffix(".gz")
+        name = self.path.name.removesuffix(".gz")
         return name.rsplit(".", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines in the keys of the recording format that stand in no file: an adapter makes them while a load runs.
+
+    `fill(load, source, table)` makes the temporary table (line bigint, text varchar) and adds to the source's
+    ``n_lines``. `label` names them in messages where the file gives several such.
+    """
+
+    path: Path
+    fill: Callable[[Load, SourceFile, str], None]
+    label: str | None = None
+
+
+#: What a load reads from: a file in the recording format, or lines that an adapter makes.
+Given = Path | Lines
 
 
 def find_file(folder: Path, stem: str, endings: tuple[str, ...], *, required: bool = True) -> Path | None:

@@ -12,10 +12,12 @@ import duckdb
 
 from ingest.catalogue import delete, recordings_of
 from ingest.contract import RAW_SCHEMA
-from ingest.describe import Described
 from ingest.errors import AssayError, BadInput, CannotRun, shown
 from ingest.files import checked_path, digest_of
-from ingest.formats import native
+from ingest.formats import format_of, native
+from ingest.formats.base import Found, Options
+from ingest.rows.collection import load_collection
+from ingest.rows.recording import load_recording
 from ingest.sqltext import literal
 from ingest.staging import Load, Progress
 
@@ -26,6 +28,7 @@ class Loaded:
 
     kind: str
     name: str
+    format: str
     changed: bool
     replaced: bool
     counts: dict[str, int] = field(default_factory=dict)
@@ -35,48 +38,45 @@ class Loaded:
 
     def sentence(self) -> str:
         """What happened, in a line."""
+        read_as = "" if self.format == "native" else f" (read as {self.format})"
         if not self.changed:
-            return f"{self.kind} {self.name}: the same bytes are loaded already; nothing changed"
+            return f"{self.kind} {self.name}{read_as}: the same bytes are loaded already; nothing changed"
         counts = ", ".join(f"{n:,} {what}" for what, n in self.counts.items())
         done = "replaced" if self.replaced else "loaded"
         lost = f"; {self.n_quarantined:,} lines in quarantine" if self.n_quarantined else ""
-        return f"{self.kind} {self.name}: {done}, {counts}{lost}"
+        return f"{self.kind} {self.name}{read_as}: {done}, {counts}{lost}"
 
 
-@dataclass(frozen=True)
-class Found:
-    """A folder to load."""
-
-    path: Path
-    kind: str
-    name: str
-    described: Described
-    files: list[Path]
-
-
-def find(paths: Iterable[Path]) -> list[Found]:
+def find(
+    paths: Iterable[Path], format_name: str | None = None, options: Options | None = None
+) -> list[Found]:
     """Every collection and recording at the paths, collections first.
 
-    A folder that is neither may hold folders that are. Raises BadInput where nothing is found, and where two
-    folders have one name.
+    A path is of the format that is named or that recognises it. A folder of no format may hold folders of the native
+    one. Raises BadInput where nothing is found, and where two have one name.
     """
-    folders: list[Path] = []
-    for path in paths:
+    options = options or Options()
+    found: list[Found] = []
+    for path in dict.fromkeys(paths):
         if not path.exists():
-            raise BadInput(
-                f"{path}: there is no such folder. Name a folder with collection.json or manifest.json."
-            )
-        if native.recognise(path):
-            folders.append(path)
+            raise BadInput(f"{path}: there is no such file or folder. Name one that can be loaded.")
+        fitting = format_of(path, format_name)
+        if fitting is not None:
+            found += fitting.find(path, options)
             continue
         inner = sorted(p for p in path.iterdir() if native.recognise(p)) if path.is_dir() else []
         if not inner:
-            raise BadInput(
-                f"{path}: neither collection.json nor manifest.json stands here. "
-                f"`python -m ingest init {path}` writes the one that fits."
+            native_is = (
+                f" Or give it one: `python -m ingest init {path}` writes collection.json or manifest.json."
+                if path.is_dir()
+                else ""
             )
-        folders.extend(inner)
-    found = [Found(p, *native.describe(p)) for p in dict.fromkeys(folders)]
+            raise BadInput(
+                f"{path}: no format is recognised: neither collection.json nor manifest.json stands here, nor is it any other "
+                f"that `python -m ingest formats` lists. Name one with --format.{native_is}"
+            )
+        for folder in inner:
+            found += native.find(folder, options)
     by_name: dict[tuple[str, str], Path] = {}
     for one in found:
         twin = by_name.setdefault((one.kind, one.name), one.path)
@@ -93,14 +93,14 @@ def load(con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False) 
     `strict` refuses at the first line that can't be read.
     """
     with Progress(found.name) as progress:
-        digests = {path: digest_of(path) for path in (found.described.path, *found.files)}
-        digest = _digest(digests)
+        digests = {path: digest_of(path) for path in found.sources}
+        digest = _digest(found, digests)
         owner = "collection" if found.kind == "collection" else "recording_id"
         before = con.execute(
             f"select digest from {RAW_SCHEMA}.{found.kind}s where {owner} = {literal(found.name)}"
         ).fetchone()
         if before is not None and before[0] == digest:
-            return Loaded(found.kind, found.name, changed=False, replaced=False)
+            return Loaded(found.kind, found.name, found.format, changed=False, replaced=False)
         con.execute("begin transaction")
         try:
             result = _load_rows(
@@ -116,8 +116,11 @@ def load(con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False) 
             raise
 
 
-def _digest(digests: dict[Path, str]) -> str:
+def _digest(found: Found, digests: dict[Path, str]) -> str:
+    """The digest of all that a load rests on: its files, and what an adapter and its user said of them."""
     lines = sorted(f"{path.name} {digest}\n" for path, digest in digests.items())
+    if not found.described.is_read:
+        lines.append(f"{found.format} {found.name} {found.described.as_json()}\n")
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -144,10 +147,10 @@ def _load_rows(
         )  # fmt: skip
     delete(con, found.kind, found.name)
     if found.kind == "collection":
-        values = native.load_collection(work, found.described, found.files)
+        values = load_collection(work, found.described, found.files)
         kind = "collection"
     else:
-        values = native.load_recording(work, found.described, found.files)
+        values = load_recording(work, found.described, found.files)
         values["is_pinned"] = is_pinned
         kind = str(values["kind"])
     _check_rows(work, found)
@@ -161,7 +164,7 @@ def _load_rows(
     con.execute(f"insert into {RAW_SCHEMA}.{found.kind}s ({names}) values ({marks})", list(values.values()))
     con.execute(
         f"insert into {RAW_SCHEMA}.loads values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [number, found.name, kind, native.NAME, str(found.path), digest, n_lines, n_lines - n_quarantined,
+        [number, found.name, kind, found.format, str(found.path), digest, n_lines, n_lines - n_quarantined,
          n_quarantined, datetime.now(UTC).replace(tzinfo=None, microsecond=0)],
     )  # fmt: skip
     whose = f"{literal(found.kind)} as kind, {literal(found.name)} as name"
@@ -173,7 +176,7 @@ def _load_rows(
         "select severity, file, message from noticed order by severity desc, file, message"
     ).fetchall()
     return Loaded(
-        found.kind, found.name, True, replaced, _counts(work, kind), tuple((str(s), str(f), str(m)) for s, f, m in noticed),
+        found.kind, found.name, found.format, True, replaced, _counts(work, kind), tuple((str(s), str(f), str(m)) for s, f, m in noticed),
         n_quarantined,
     )  # fmt: skip
 
@@ -208,7 +211,13 @@ def _check_pinned(work: Load, found: Found) -> bool:
             )
     if found.kind == "collection":
         return True
-    loose = [p.name for p in found.files if not pinned.get(p.name, {}).get("sha256")]
+    loose = [
+        p.name
+        for p in found.sources
+        if p != found.described.path and not pinned.get(p.name, {}).get("sha256")
+    ]
+    if not found.described.is_read:
+        return False
     work.notice(
         "not_pinned", "warning", found.described.path.name, len(loose),
         f"'files' gives no sha256 for {', '.join(loose)}; nothing says that these are the bytes that were recorded",

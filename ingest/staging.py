@@ -13,7 +13,7 @@ import duckdb
 
 from ingest.contract import RAW_SCHEMA
 from ingest.errors import BadInput, shown
-from ingest.files import SourceFile, stage_lines, stage_rows
+from ingest.files import Given, Lines, SourceFile, stage_lines, stage_rows
 from ingest.keys import Key, quoted, typed, typed_columns
 from ingest.sqltext import literal
 
@@ -96,9 +96,19 @@ class Load:
 
     # Reading
 
-    def lines(self, path: Path, table: str) -> SourceFile:
-        """Stage a file's lines into `table` (line, text); its unreadable lines are quarantined."""
-        source = SourceFile(path, self.digests[path])
+    def lines(self, given: Given, table: str) -> SourceFile:
+        """Stage lines into `table` (line, text); those that can't be read are quarantined."""
+        if isinstance(given, Lines):
+            source = SourceFile(given.path, self.digests[given.path], given.label)
+            self.progress.step(f"reading {source.name}")
+            given.fill(self, source, table)
+            source.n_lines += self.count(
+                f"select count(*) from quarantined where file = {literal(source.name)}"
+            )
+            self.files.append(source)
+            self.check_quarantine(source)
+            return source
+        source = SourceFile(given, self.digests[given])
         self.progress.step(f"reading {source.name}")
         stage_lines(self.con, source, table)
         for line, reason, text in source.unreadable:
@@ -106,18 +116,18 @@ class Load:
         self.files.append(source)
         return source
 
-    def typed(self, path: Path, keys: tuple[Key, ...], table: str) -> SourceFile:
-        """Stage a file (JSONL, CSV, TSV or Parquet) into typed columns: the columns of `keys.typed`.
+    def typed(self, given: Given, keys: tuple[Key, ...], table: str) -> SourceFile:
+        """Stage lines or a file (JSONL, CSV, TSV or Parquet) into typed columns: the columns of `keys.typed`.
 
         Lines with a problem go to quarantine and aren't in the table. Raises BadInput where a required key or
         column isn't there.
         """
         staged = f"{table}_lines"
-        if path.name.removesuffix(".gz").endswith(".jsonl"):
-            source = self.lines(path, staged)
+        if isinstance(given, Lines) or given.name.removesuffix(".gz").endswith(".jsonl"):
+            source = self.lines(given, staged)
             sql = typed(keys, staged)
         else:
-            source = SourceFile(path, self.digests[path])
+            source = SourceFile(given, self.digests[given])
             self.progress.step(f"reading {source.name}")
             columns = stage_rows(self.con, source, f"{table}_rows", as_view=source.format == "parquet")
             self.files.append(source)
@@ -165,6 +175,12 @@ class Load:
         )
         self.con.execute(f"delete from {table} where problem is not null")
         self.check_quarantine(source)
+
+    def quarantine_line(self, source: SourceFile, line: int, reason: str, text: str) -> None:
+        """Keep a line of a source that an adapter can't read."""
+        self.con.execute(
+            "insert into quarantined values (?, ?, ?, ?)", [source.name, line, reason, text[:10_000]]
+        )
 
     def quarantine_where(self, source: SourceFile, table: str, condition: str, reason: str) -> None:
         """Move the rows of a typed table that meet a condition into quarantine; `reason` is SQL."""

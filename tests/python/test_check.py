@@ -43,7 +43,7 @@ def test_errors_and_what_cannot_run_have_codes(
     assert "the collection 'c' is not loaded" in capsys.readouterr().out
     assert warehouse.run("check", tmp_path / "nowhere", folders[0]) == 1
     said = capsys.readouterr().out
-    assert "there is no such folder" in said and "OK       collection c" in said
+    assert "there is no such file or folder" in said and "OK       collection c" in said
     assert warehouse.run("check", "--html", tmp_path / "no" / "page.html", folders[0]) == 2
     warehouse.path.write_text("no database")
     assert warehouse.run("check", folders[1]) == 2

@@ -493,7 +493,7 @@ def test_bad_recordings_are_refused(
 
 
 def test_other_refusals(loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no such folder" in refused(loaded, capsys, tmp_path / "nowhere")
+    assert "there is no such file or folder" in refused(loaded, capsys, tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     assert "neither collection.json nor manifest.json" in refused(loaded, capsys, tmp_path / "empty")
     folder = write_recording(tmp_path / "r", "r", "answers", [])
