@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -169,6 +170,10 @@ def main(argv: list[str] | None = None) -> int:
         return int(args.run(args))
     except AssayError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read what is printed has stopped reading; what was loaded is loaded.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("stopped; the warehouse is as it was before the last unfinished load", file=sys.stderr)

@@ -58,9 +58,12 @@ class Options:
         return self.settings.get(key, default)
 
     def described(self, path: Path, given: Mapping[str, Any], own: Iterable[str] = ()) -> Described:
-        """The description that an adapter gives, with the user's settings over it; `own` are left out."""
+        """The description that an adapter gives, with the user's settings over it; `own` ones stand under ``read_with``."""
         without = set(own)
         said = {key: value for key, value in self.settings.items() if key not in without}
+        read_with = {key: value for key, value in self.settings.items() if key in without}
+        if read_with:
+            said["read_with"] = read_with
         return Described(path, {k: v for k, v in {**given, **said}.items() if v is not None})
 
 

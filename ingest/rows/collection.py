@@ -85,7 +85,7 @@ def load_collection(load: Load, described: Described, files: dict[str, Given]) -
 
 
 def _refuse_absent_fields(load: Load, source: SourceFile, fields: list[str]) -> None:
-    if source.format == "jsonl" or not source.n_lines:
+    if not source.columns or not source.n_lines:
         return
     absent = [f for f in fields if f not in source.columns]
     if absent:
