@@ -49,7 +49,7 @@ def first_object(path: Path) -> dict[str, Any]:
 
 def stem(path: Path) -> str:
     """A file's name without its endings, for the name of what it holds."""
-    return re.sub(r"(\.(jsonl?|csv|tsv|parquet|txt|gz))+$", "", path.name) or path.name
+    return re.sub(r"(\.(jsonl?|csv|tsv|parquet|txt|run|gz))+$", "", path.name) or path.name
 
 
 def jsonl(path: Path, refuse: Callable[[int, str, str], None]) -> Entries:

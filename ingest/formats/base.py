@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.describe import Described
 from ingest.errors import BadInput, shown
-from ingest.files import Given, Lines, SourceFile
+from ingest.files import Given, Lines, SourceFile, stage_lines
 from ingest.sqltext import literal
 
 if TYPE_CHECKING:
@@ -163,3 +163,18 @@ def from_sql(path: Path, select: Callable[[Load, SourceFile], str], label: str |
         stage_sql(load, source, table, select(load, source))
 
     return Lines(path, fill, label)
+
+
+def staged_lines(load: Load, source: SourceFile, table: str, path: Path | None = None) -> None:
+    """Stage a file's own lines into `table` (line, text) for a query to read; lines that can't be read go to quarantine."""
+    own = SourceFile(path or source.path, source.sha256)
+    stage_lines(load.con, own, table)
+    for line, reason, text in own.unreadable:
+        load.quarantine_line(source, line, reason, text)
+
+
+def quarantine_sql(load: Load, source: SourceFile, select: str) -> None:
+    """Quarantine what a query gives as line, reason and text."""
+    load.con.execute(
+        f"insert into quarantined select {literal(source.name)}, line, reason, left(text, 10000) from ({select})"
+    )
