@@ -42,7 +42,7 @@ def contract_facts(load: Load) -> list[Fact]:
         mine = f"{RAW_SCHEMA}.{table.name} where {table.owner} = {literal(load.name)}"
         if load.first(f"select 1 from {mine}") is None:
             continue
-        facts += [_nulls(load, table, mine), _ranges(load, table, mine)]
+        facts += [_types(load, table), _nulls(load, table, mine), _ranges(load, table, mine)]
         if table.is_gapless:
             facts.append(_places(load, table, mine))
         elif not table.name.endswith("_words"):
@@ -71,6 +71,18 @@ def _counted(load: Load, check: str, table: Table, mine: str, wrong: dict[str, s
     )
     examples = _examples(load, f"select {', '.join(table.key)}, {column} from {mine} and ({any_wrong})")
     return Fact(check, table.name, n, 0, f"{n:,} rows of {table.name} {what} ({column})", examples)
+
+
+def _types(load: Load, table: Table) -> Fact:
+    given = dict(
+        load.con.execute(
+            "select column_name, lower(data_type) from duckdb_columns()"
+            f" where database_name = current_database() and schema_name = '{RAW_SCHEMA}' and table_name = '{table.name}'"
+        ).fetchall()
+    )
+    wrong = [c.name for c in table.columns if given.get(c.name) != c.type]
+    message = f"{len(wrong)} columns of {table.name} have another type than the contract says"
+    return Fact("column_types", table.name, len(wrong), 0, message, tuple(wrong[:_MOST_EXAMPLES]))
 
 
 def _nulls(load: Load, table: Table, mine: str) -> Fact:

@@ -31,6 +31,7 @@ RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         # The contract: what `ingest.contract` says of every raw table.
+        Rule("column_types", "error", LOADS, "A raw table's column has another type than the contract says."),
         Rule("required_values", "error", LOADS, "A column that can't be null is null."),
         Rule("value_ranges", "error", LOADS, "A count is below 0, a place below 1, a share outside 0 to 1, or a number not finite."),
         Rule("unique_keys", "error", LOADS, "A raw table's key stands twice."),

@@ -150,6 +150,7 @@ def test_a_collection_s_empty_texts_and_queries_without_exact(loaded: Warehouse,
         ("update assay_raw.contexts set duration_ms = -1", "value_ranges", "contexts"),
         ("update assay_raw.context_documents set score = 'nan'", "value_ranges", "context_documents"),
         ("insert into assay_raw.contexts select * from assay_raw.contexts", "unique_keys", "contexts"),
+        ("alter table assay_raw.contexts alter duration_ms type bigint", "column_types", "contexts"),
     ],
 )
 def test_rows_that_break_the_contract_are_found(
