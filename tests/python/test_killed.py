@@ -1,4 +1,4 @@
-"""A publish that is killed: the published file is the old one or the new, whole."""
+"""A publish or a build that is killed: the published file is the old one or the new, and the warehouse can be built again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
-from conftest import PROJECT
+from conftest import PROJECT, Warehouse, dbt, write_collection, write_recording
 
 from ingest.publish import publish
 
@@ -89,3 +90,44 @@ def test_a_killed_publish_leaves_the_old_file_or_the_new(tmp_path: Path) -> None
     assert killed["copying"] > KILLS / 4 and killed.total() > KILLS / 2, killed
     publish(target, warehouse=warehouse)
     assert published(target) == 1
+
+
+def test_a_killed_build_leaves_what_was_loaded_and_can_be_built_again(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"query_id": q, "context": x, "context_ids": ["d1", "d2"], "answer": "see d1", "cited": ["d1"]}
+        for q in ("q1", "q2")
+        for x in ("x", "y")
+    ]
+    warehouse.load(
+        write_collection(tmp_path / "c", docs=["d1", "d2"], queries=["q1", "q2"], qrels=[("q1", "d1", 1)]),
+        write_recording(tmp_path / "r", "r", "answers", rows),
+    )
+    # Tests write nothing that stays.
+    build = ("build", "--exclude-resource-type", "unit_test", "test")
+    dbt(warehouse, *build)
+    raw = warehouse.everything()
+    summary = warehouse.rows("select * from assay.assay_summary order by all")
+    assert summary
+    command = [str(Path(sys.executable).parent / "dbt"), "--no-use-colors", *build, "--profiles-dir", "."]
+    env = os.environ | {
+        "ASSAY_WAREHOUSE": str(warehouse.path),
+        "DBT_TARGET_PATH": str(tmp_path / "target"),
+        "DBT_LOG_PATH": str(tmp_path / "logs"),
+    }
+    for wanted in (1, 20):
+        child = subprocess.Popen(command, cwd=PROJECT, env=env, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        made = 0
+        for line in child.stdout:
+            made += " OK created " in line
+            if made == wanted:
+                break
+        child.send_signal(signal.SIGKILL)
+        child.stdout.close()
+        assert child.wait() == -signal.SIGKILL and made == wanted
+        assert warehouse.everything() == raw
+    dbt(warehouse, *build)
+    assert warehouse.everything() == raw
+    assert warehouse.rows("select * from assay.assay_summary order by all") == summary
