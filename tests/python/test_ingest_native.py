@@ -640,6 +640,21 @@ def test_a_gzip_bomb_takes_no_memory(
     assert "can't be unpacked" in refused(loaded, capsys, folder)
 
 
+def test_an_id_of_10_000_characters_is_data_or_refused(
+    loaded: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "z" * 10_000
+    rows = [answer(context_ids=[long]), answer("q2")]
+    loaded.load(write_recording(tmp_path / "r", "r", "answers", rows))
+    found = loaded.rows("select doc_id from assay_raw.context_documents where length(doc_id) > 100")
+    assert found == [(long,)]
+    # What is said of it is short.
+    said = refused(loaded, capsys, write_recording(tmp_path / "s", "s", "answers", [answer(long)]))
+    assert "is not a query of the collection" in said and len(said) < 1_000
+    said = refused(loaded, capsys, write_recording(tmp_path / "n", long, "answers", [answer()]))
+    assert "up to 200 characters" in said and len(said) < 1_000
+
+
 def test_runs_quarantine_what_is_no_row(loaded: Warehouse, tmp_path: Path) -> None:
     folder = tmp_path / "r"
     folder.mkdir()
