@@ -87,3 +87,9 @@ def library(name: str) -> ModuleType:
 def versions(libraries: Iterable[str]) -> dict[str, str]:
     """The installed version of each library."""
     return {name: version(name) for name in sorted(libraries)}
+
+
+def first(con: duckdb.DuckDBPyConnection, sql: str) -> tuple[Any, ...] | None:
+    """The first row of a query, or None; nothing of its result is left open on the connection."""
+    rows = con.execute(sql).fetchall()
+    return rows[0] if rows else None

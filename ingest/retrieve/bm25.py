@@ -79,7 +79,7 @@ def score(bm25s: Any, found: Any, text: str) -> npt.NDArray[np.float32] | None:
     """The score of every unit for a query, shape (units,); None where the index knows no word of it."""
     [words] = bm25s.tokenize([text], stopwords="en", stemmer=None, return_ids=False, show_progress=False)
     known = found.get_tokens_ids(words)
-    return None if not known else found.get_scores_from_ids(known)  # type: ignore[no-any-return]
+    return None if not known else found.get_scores_from_ids(known)
 
 
 def _texts(job: Job) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ingest.formats import native
 from ingest.formats.base import Options
 from ingest.load import load
 from ingest.retrieve import Retriever, retrievers
-from ingest.retrieve.base import Job, Query, Ranked, Retrieved, versions
+from ingest.retrieve.base import Job, Query, Ranked, Retrieved, first, versions
 from ingest.retrieve.order import ORDERS, in_order
 from ingest.retrieve.queries import agent_queries, check_split, people_queries
 from ingest.retrieve.ranking import documents_in_order
@@ -129,15 +129,16 @@ def _check(args: argparse.Namespace) -> None:
 
 def _refuse_other(con: duckdb.DuckDBPyConnection, name: str) -> None:
     """Refuse to replace a loaded recording that no retriever of ours made."""
-    row = con.execute(
+    row = first(
+        con,
         f"""
         select count(*) from assay_raw.recordings as r
         where recording_id = {literal(name)} and not exists (
             select 1 from assay_raw.recording_settings as s
             where s.recording_id = r.recording_id and s.setting = 'retrieval.method'
         )
-        """
-    ).fetchone()
+        """,
+    )
     if row and row[0]:
         raise BadInput(
             f"a recording {name!r} is loaded that `retrieve` did not make, and would be replaced. Give this one another --name."

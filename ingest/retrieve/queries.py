@@ -9,7 +9,7 @@ from __future__ import annotations
 import duckdb
 
 from ingest.errors import BadInput, shown
-from ingest.retrieve.base import Query
+from ingest.retrieve.base import Query, first
 from ingest.sqltext import literal
 
 
@@ -56,9 +56,9 @@ def agent_queries(
     `recordings` names the recordings of traces; none means all of the collection.
     """
     for name in recordings:
-        row = con.execute(
-            f"select kind, collection from assay_raw.recordings where recording_id = {literal(name)}"
-        ).fetchone()
+        row = first(
+            con, f"select kind, collection from assay_raw.recordings where recording_id = {literal(name)}"
+        )
         if row is None or row[0] != "traces" or row[1] != collection:
             found = "not loaded" if row is None else f"a recording of {row[0]} of the collection {row[1]!r}"
             raise BadInput(

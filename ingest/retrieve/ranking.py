@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from ingest.retrieve.base import first
 from ingest.sqltext import literal
 
 _INTEGER = "regexp_full_match(doc_id, '-?[0-9]+') and try_cast(doc_id as hugeint) is not null"
@@ -21,7 +22,7 @@ def documents_in_order(con: duckdb.DuckDBPyConnection, collection: str) -> tuple
     (place bigint from 0, doc_id varchar).
     """
     of = f"from assay_raw.documents where collection = {literal(collection)}"
-    row = con.execute(f"select coalesce(bool_and({_INTEGER}), false) {of}").fetchone()
+    row = first(con, f"select coalesce(bool_and({_INTEGER}), false) {of}")
     numeric = bool(row and row[0])
     order = "cast(doc_id as hugeint), doc_id" if numeric else "doc_id"
     con.execute(

@@ -16,6 +16,7 @@ import re
 import duckdb
 
 from ingest.errors import BadInput, shown
+from ingest.retrieve.base import first
 from ingest.sqltext import literal
 
 WHOLE, SENTENCES, SENTENCES_AND_FIELDS = "whole", "sentences", "sentences+fields"
@@ -118,7 +119,7 @@ def make_units(con: duckdb.DuckDBPyConnection, collection: str, unit: str, cut: 
     finally:
         if unit in (SENTENCES, SENTENCES_AND_FIELDS):
             con.remove_function("retrieve_sentences")
-    row = con.execute("select count(*) from retrieve_units").fetchone()
+    row = first(con, "select count(*) from retrieve_units")
     if not row or not row[0]:
         raise BadInput(
             f"no document of the collection {collection!r} has a text for the unit {unit!r}, so nothing can be found by it. "
