@@ -1,7 +1,8 @@
 """Retrievers: each reads a loaded collection and chooses documents for queries; one module each, found in this folder.
 
-A retriever's module has ``NAME``, ``SUMMARY`` (one line), ``add_arguments(parser)`` and ``retrieve(job)``. See
-`ingest.retrieve.base` for what they are given and what they give.
+A retriever's module has ``NAME``, ``SUMMARY`` (one line), ``HAS_SCORES``, ``add_arguments(parser)`` and ``retrieve(job)``. One that
+takes its queries from elsewhere than the collection has ``asked(job)`` too, and one whose recordings are named
+otherwise ``label(job)``. See `ingest.retrieve.base` for what they are given and what they give.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ingest.errors import BadInput
 from ingest.retrieve.base import Job, Ranked, Retrieved
+from ingest.retrieve.queries import add_query_arguments
 
 NAME = "all"
 SUMMARY = "the whole collection as the context, for small ones"
@@ -17,7 +18,8 @@ MOST_ROWS = 5_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing of its own."""
+    """Which queries."""
+    add_query_arguments(parser)
 
 
 def retrieve(job: Job) -> Retrieved:
@@ -29,7 +31,7 @@ def retrieve(job: Job) -> Retrieved:
             f"{rows:,} rows. This is for small collections: {MOST_ROWS:,} rows at most."
         )
     job.k = job.depth = len(job.doc_ids)
-    return Retrieved(_lists(job), {})
+    return Retrieved(_lists(job), {}, reads_query=False)
 
 
 def _lists(job: Job) -> Iterator[Ranked]:

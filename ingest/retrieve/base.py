@@ -31,6 +31,17 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """The queries of a job: which split they are of, and the IDs that were asked where no split says so."""
+
+    queries: list[Query]
+    split: str | None
+    listed: list[str] | None
+    #: people or agent.
+    kind: str
+
+
+@dataclass(frozen=True)
 class Ranked:
     """The documents chosen for one query, best first, with their scores where there are any."""
 
@@ -49,7 +60,7 @@ class Job:
     con: duckdb.DuckDBPyConnection
     collection: str
     doc_ids: list[str]
-    queries: list[Query]
+    asked: Asked
     k: int
     depth: int
     unit: str
@@ -57,6 +68,11 @@ class Job:
     #: The options of the command, a retriever's own among them.
     args: argparse.Namespace
     progress: Progress
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries to retrieve for, in order."""
+        return self.asked.queries
 
 
 @dataclass(frozen=True)
@@ -70,6 +86,8 @@ class Retrieved:
     libraries: tuple[str, ...] = ()
     #: Keys of the manifest beside ``retrieval``.
     manifest: dict[str, Any] = field(default_factory=dict)
+    #: Whether the query's text takes part, and is written down as it was searched.
+    reads_query: bool = True
     #: A floor, not a candidate: left out of correlations over all retrievers.
     is_floor: bool = False
 

@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from ingest.errors import BadInput
 from ingest.retrieve.base import Job, Ranked, Retrieved, library
+from ingest.retrieve.queries import add_query_arguments
 from ingest.retrieve.ranking import best
-from ingest.retrieve.units import make_units
+from ingest.retrieve.units import add_unit_arguments, make_units
 
 NAME = "bm25"
 SUMMARY = "BM25 (bm25s), unstemmed, English stop words"
@@ -30,6 +31,8 @@ METHODS = ("lucene", "robertson", "atire")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """k1, b and the formula."""
+    add_unit_arguments(parser)
+    add_query_arguments(parser)
     parser.add_argument("--k1", type=float, default=1.5, metavar="X", help="term saturation, 1.5 by default")
     parser.add_argument(
         "--b", type=float, default=0.75, metavar="X", help="length normalisation, 0.75 by default"

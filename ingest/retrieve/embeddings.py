@@ -14,7 +14,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from ingest.errors import BadInput, CannotRun, shown
 from ingest.retrieve.base import first
@@ -115,6 +114,9 @@ def _check_new(vectors: npt.NDArray[np.float32], texts: list[str], model: Model)
 
 
 def _keep(con: duckdb.DuckDBPyConnection, keys: list[str], vectors: npt.NDArray[np.float32]) -> None:
+    # It takes long to import, and every command of ingest would pay.
+    import pandas as pd
+
     frame = pd.DataFrame({"text_sha256": keys, "embedding": list(vectors)})
     con.register("retrieve_frame", frame)
     con.execute(

@@ -130,7 +130,7 @@ def _asked(call: Any, name: str, host: str) -> Any:
             f"the Ollama server at {host} refused {name!r}: {' '.join(str(error.error).split())[:200]}. Put that right, or name another model."
         ) from None
     except (ConnectionError, httpx.HTTPError) as error:
-        said = " ".join(str(error).split())[:100] or type(error).__name__
+        said = " ".join(str(error).split()).split(". ")[0][:100] or type(error).__name__
         raise CannotRun(
             f"no Ollama server answers at {host} ({said}). Start it (ollama serve), or say where it is with --host or OLLAMA_HOST."
         ) from None

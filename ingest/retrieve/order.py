@@ -5,7 +5,8 @@ from __future__ import annotations
 from ingest.retrieve.base import Ranked
 from ingest.retrieve.random import draw
 
-ORDERS = ("as_is", "reversed", "shuffled")
+AS_IS = "as_is"
+ORDERS = (AS_IS, "reversed", "shuffled")
 
 
 def in_order(one: Ranked, order: str, k: int, seed: int) -> Ranked:
@@ -14,6 +15,6 @@ def in_order(one: Ranked, order: str, k: int, seed: int) -> Ranked:
     if order == "shuffled":
         places = draw(seed, f"order\0{one.query.query_id}\0{one.query.trial}", n, n)
     else:
-        places = list(range(n)) if order == "as_is" else list(range(n))[::-1]
+        places = list(range(n)) if order == AS_IS else list(range(n))[::-1]
     scores = None if one.scores is None else [one.scores[i] for i in places]
     return Ranked(one.query, [one.doc_ids[i] for i in places], scores)

@@ -6,11 +6,47 @@ under that query's ID; each distinct text of one query is a trial, numbered by w
 
 from __future__ import annotations
 
+import argparse
+
 import duckdb
 
 from ingest.errors import BadInput, shown
-from ingest.retrieve.base import Query, first
+from ingest.retrieve.base import Asked, Job, Query, first
 from ingest.sqltext import literal
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which queries to retrieve for."""
+    add = parser.add_argument
+    add("--split", metavar="NAME", help="the queries of this split; all without it")
+    add(
+        "--queries", choices=("people", "agent"), default="people",
+        help="people's, or the texts that agents searched for",
+    )  # fmt: skip
+    add(
+        "--traces", action="append", default=[], metavar="RECORDING",
+        help="agents' searches of this recording alone; may be repeated",
+    )  # fmt: skip
+    add(
+        "--earlier-turns",
+        action="store_true",
+        help="put a conversation's earlier turns in front of its query",
+    )
+
+
+def asked(job: Job) -> Asked:
+    """The queries that the options name. Raises BadInput for an unknown split, none at all, and options that contradict."""
+    args = job.args
+    if args.traces and args.queries != "agent":
+        raise BadInput("--traces names where agents' searches are taken from. Add --queries agent.")
+    if args.earlier_turns and args.queries == "agent":
+        raise BadInput("--earlier-turns is for people's queries: an agent's search has none. Leave it out.")
+    check_split(job.con, job.collection, args.split)
+    if args.queries == "agent":
+        queries = agent_queries(job.con, job.collection, args.split, args.traces)
+        return Asked(queries, args.split, sorted({query.query_id for query in queries}), "agent")
+    queries = people_queries(job.con, job.collection, args.split, earlier_turns=args.earlier_turns)
+    return Asked(queries, args.split, None, "people")
 
 
 def check_split(con: duckdb.DuckDBPyConnection, collection: str, split: str | None) -> None:

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterator
 
 from ingest.retrieve.base import Job, Query, Ranked, Retrieved
+from ingest.retrieve.queries import add_query_arguments
 
 NAME = "random"
 SUMMARY = "documents drawn at random, each query's draw its own: a floor"
@@ -19,7 +20,8 @@ HAS_SCORES = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing of its own."""
+    """Which queries."""
+    add_query_arguments(parser)
 
 
 def draw(seed: int, query: str, n_documents: int, n: int) -> list[int]:
@@ -41,12 +43,15 @@ def _key(query: Query, is_agent: bool) -> str:
 def retrieve(job: Job) -> Retrieved:
     """Draw for every query."""
     return Retrieved(
-        _lists(job), {"seed": job.seed, "generator": "sha256 of seed, query and draw"}, is_floor=True
+        _lists(job),
+        {"seed": job.seed, "generator": "sha256 of seed, query and draw"},
+        is_floor=True,
+        reads_query=False,
     )
 
 
 def _lists(job: Job) -> Iterator[Ranked]:
-    is_agent = job.args.queries == "agent"
+    is_agent = job.asked.kind == "agent"
     for query in job.queries:
         places = draw(job.seed, _key(query, is_agent), len(job.doc_ids), job.depth)
         yield Ranked(query, [job.doc_ids[i] for i in places])

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from ingest.errors import BadInput, shown
 from ingest.retrieve.base import Job, Ranked, Retrieved, first
 from ingest.retrieve.embeddings import embed_missing, folder_of, store_of
 from ingest.retrieve.models import Model, ollama, wordllama
 from ingest.retrieve.nearest import MOST_DIMENSIONS, Floats, Places, search
+from ingest.retrieve.queries import add_query_arguments
 from ingest.retrieve.recorded import read
-from ingest.retrieve.units import WHOLE, make_units
+from ingest.retrieve.units import WHOLE, add_unit_arguments, make_units
 from ingest.sqltext import literal
 
 NAME = "semantic"
@@ -33,6 +33,8 @@ _NOT_BLANK = "pieces(text) > 0"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the embeddings come from, and where they are kept."""
+    add_unit_arguments(parser)
+    add_query_arguments(parser)
     parser.add_argument("--model", metavar="NAME", help="an Ollama model, such as snowflake-arctic-embed")
     parser.add_argument("--host", metavar="URL", help="the Ollama server; OLLAMA_HOST, or the usual one")
     parser.add_argument(
@@ -54,13 +56,7 @@ def retrieve(job: Job) -> Retrieved:
     """Embed what has not been embedded, check every vector, and search."""
     if job.args.embeddings and job.args.model:
         raise BadInput("--embeddings and --model both say where embeddings come from. Leave one out.")
-    queries = pd.DataFrame(
-        {"n": range(len(job.queries)), "query_id": [q.query_id for q in job.queries],
-         "text": [job.args.query_prefix + q.text if q.text.strip() else "" for q in job.queries]}
-    )  # fmt: skip
-    job.con.register("retrieve_frame", queries)
-    job.con.execute("create or replace temp table retrieve_queries as select * from retrieve_frame")
-    job.con.unregister("retrieve_frame")
+    _make_queries(job)
     settings: dict[str, object] = {"similarity": "cosine, exact", "query_prefix": job.args.query_prefix}
     manifest: dict[str, object] = {}
     libraries: tuple[str, ...] = ("numpy",)
@@ -73,6 +69,19 @@ def retrieve(job: Job) -> Retrieved:
         libraries += (model.library,)
     settings["dimensions"] = _check(job)
     return Retrieved(_lists(job), settings, libraries, manifest)
+
+
+def _make_queries(job: Job) -> None:
+    """The temporary table ``retrieve_queries`` (n bigint from 0, query_id, text as it is embedded; empty where blank)."""
+    prefix = str(job.args.query_prefix)
+    texts = [prefix + query.text if query.text.strip() else "" for query in job.queries]
+    job.con.execute(
+        "create or replace temp table retrieve_queries (n bigint, query_id varchar, text varchar)"
+    )
+    job.con.execute(
+        "insert into retrieve_queries select unnest(?), unnest(?), unnest(?)",
+        [list(range(len(texts))), [query.query_id for query in job.queries], texts],
+    )
 
 
 def _embedded(job: Job, model: Model) -> dict[str, object]:

@@ -11,6 +11,7 @@ A document without any text has no unit. `sentences` is the rule by which a text
 
 from __future__ import annotations
 
+import argparse
 import re
 
 import duckdb
@@ -50,6 +51,14 @@ def sentences(text: str) -> list[str]:
         else:
             found.append(piece)
     return found
+
+
+def add_unit_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is indexed."""
+    parser.add_argument(
+        "--unit", metavar="UNIT", help="whole (the default), a field, sentences, or sentences+fields"
+    )
+    parser.add_argument("--sentences-of", metavar="FIELD", help="the field that is cut into sentences")
 
 
 def fields_of(con: duckdb.DuckDBPyConnection, collection: str) -> list[str]:
