@@ -45,7 +45,7 @@ def entries(con: duckdb.DuckDBPyConnection) -> list[Entry]:
             select 'recording', recording_id, collection, load_number, n_lines, n_quarantined from {RAW_SCHEMA}.recordings
         ),
         warned as (
-            select kind, name, count(*) as n from {RAW_SCHEMA}.checks where severity = 'warning' group by kind, name
+            select kind, name, count(*) as n from {RAW_SCHEMA}.checks where severity = 'warning' and status = 'failed' group by kind, name
         )
         select
             loaded.kind, loaded.name, loaded.of, loads.path, strftime(loads.loaded_at, '%Y-%m-%d %H:%M'), loaded.n_lines,

@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 
+from ingest.checks.settings import Settings, read_settings
 from ingest.contract import COLLECTION_TABLES, RAW_SCHEMA, TABLES
 from ingest.errors import BadInput
 from ingest.formats.base import Found, Options
@@ -68,6 +69,7 @@ def check(
     strict: bool = False,
 ) -> list[Report]:
     """Check every collection and recording at the paths. Raises CannotRun where it can't be done at all."""
+    settings = read_settings()
     found: list[Found] = []
     reports: list[Report] = []
     for path in paths:
@@ -85,7 +87,7 @@ def check(
             create_macros(con)
             for one in found:
                 _borrow_collection(con, one)
-                reports.append(_check_one(con, one, strict=strict))
+                reports.append(_check_one(con, one, settings, strict=strict))
         finally:
             con.close()
     return reports
@@ -121,29 +123,30 @@ def _borrow_collection(con: duckdb.DuckDBPyConnection, one: Found) -> None:
         con.execute("detach loaded_already")
 
 
-def _check_one(con: duckdb.DuckDBPyConnection, one: Found, *, strict: bool) -> Report:
+def _check_one(con: duckdb.DuckDBPyConnection, one: Found, settings: Settings, *, strict: bool) -> Report:
     report = Report(str(one.path), one.kind, one.name)
     try:
-        loaded = load(con, one, strict=strict)
+        loaded = load(con, one, strict=strict, settings=settings)
     except BadInput as error:
         report.findings.append(_error(error))
         return report
     report.counts = dict(loaded.counts)
     rows = con.execute(
         f"select check_name, severity, file, observed, message from {RAW_SCHEMA}.checks where kind = ? and name = ?"
-        " order by severity desc, check_name, file",
+        " and status = 'failed' and check_name != 'quarantined' order by severity desc, check_name, file",
         [one.kind, one.name],
     ).fetchall()
     report.findings += [
         Finding(severity, name, file, None, n, message) for name, severity, file, n, message in rows
     ]
+    severity_of_lines = settings.severity("quarantined")
     lines = con.execute(
         f"select file, line, reason, count(*) over (partition by file) from {RAW_SCHEMA}.quarantine"
         " where kind = ? and name = ? qualify row_number() over (partition by file order by line) <= ? order by file, line",
         [one.kind, one.name, MOST_LINES],
     ).fetchall()
     report.findings += [
-        Finding("warning", "quarantined", file, line, n, reason) for file, line, reason, n in lines
+        Finding(severity_of_lines, "quarantined", file, line, n, reason) for file, line, reason, n in lines
     ]
     return report
 

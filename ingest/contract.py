@@ -33,6 +33,9 @@ class Column:
     type: str
     meaning: str
     nullable: bool = False
+    #: The lowest and the highest value; None where there is none.
+    least: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,26 @@ class Table:
         return f"create table if not exists {schema}.{self.name} (\n" + ",\n".join(lines) + "\n)"
 
     @property
+    def is_gapless(self) -> bool:
+        """Whether the key's last column counts the places of a list, from 1 without gaps."""
+        return self.key[-1] in ("rank", "position", "search", "turn")
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """The columns' names, in order."""
         return tuple(c.name for c in self.columns)
 
 
-def _c(name: str, type_: str, meaning: str, nullable: bool = False) -> Column:
-    return Column(name, type_, meaning, nullable)
+#: Columns that are places, counted from 1.
+_PLACES = ("rank", "first_rank", "position", "search", "turn", "trial", "line", "load_number")
+#: Counts and durations that don't begin with ``n_``.
+_AMOUNTS = ("prompt_tokens", "answer_tokens", "duration_ms")
+
+
+def _c(name: str, type_: str, meaning: str, nullable: bool = False, most: int | None = None) -> Column:
+    """A column; a count or a share is 0 or higher, a place 1 or higher."""
+    is_amount = name.startswith("n_") or name in _AMOUNTS or most is not None
+    return Column(name, type_, meaning, nullable, 0 if is_amount else 1 if name in _PLACES else None, most)
 
 
 _COLLECTION = _c("collection", "varchar", "The collection's name.")
@@ -510,7 +526,7 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _c("claim", "varchar", "The claim; null where the whole answer is meant.", True),
             _c("judge", "varchar", "Who judged; person or person:<name> for people."),
             _c("label", "varchar", "supported, partly or unsupported.", True),
-            _c("score", "double", "A score in [0, 1] in a label's stead.", True),
+            _c("score", "double", "A score in [0, 1] in a label's stead.", True, most=1),
             _LINE,
             _EXTRA,
         ),
@@ -560,18 +576,37 @@ _LOG_TABLES: tuple[Table, ...] = (
     ),
     Table(
         "checks",
-        "one row per thing that a load noticed, of what is loaded now",
+        "one row per check and file (or table) of what is loaded now, passed or failed",
         ("kind", "name", "check_name", "file"),
         (
             _c("kind", "varchar", "collection or recording."),
             _c("name", "varchar", "The collection or recording."),
             _c("check_name", "varchar", "Which check."),
-            _c("severity", "varchar", "warning or note."),
-            _c("file", "varchar", "The file it is about."),
+            _c("severity", "varchar", "error, warning or note: what a failure is."),
+            _c("status", "varchar", "passed or failed."),
+            _c("file", "varchar", "The file or raw table it is about; empty where it passed."),
             _c("observed", "bigint", "How many."),
-            _c("message", "varchar", "The same in words, with an example."),
+            _c("allowed", "bigint", "How many would have passed."),
+            _c("message", "varchar", "The same in words, with an example; what it means where it passed."),
+            _c("examples", "varchar", "Up to three examples, one a line; null without any.", True),
         ),
         "name",
+    ),
+    Table(
+        "check_rules",
+        "one row per check that there is, with the severity that the project gives it",
+        ("check_name",),
+        (
+            _c("check_name", "varchar", "Which check."),
+            _c("severity", "varchar", "error, warning or note."),
+            _c(
+                "subjects",
+                "varchar",
+                "What it is made on: collection, answers, traces, contexts or warehouse.",
+            ),
+            _c("meaning", "varchar", "What a failure says."),
+        ),
+        "check_name",
     ),
 )
 

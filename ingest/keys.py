@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ingest.sqltext import literal
+from ingest.sqltext import DEEPEST, literal
 
 #: kind -> (the value, what makes it wrong, what it must be); {j} is the leaf as JSON text, null where absent.
 _KINDS: dict[str, tuple[str, str, str]] = {
@@ -175,12 +175,15 @@ def typed(keys: tuple[Key, ...], source: str, *, from_text: bool = False) -> str
         end"""
     return f"""
         with valid as (
-            select line, text, json_valid(text) as is_json from {source}
+            select line, text, is_too_deep(text) as is_deep, json_valid(text) as is_json from {source}
         ),
         whole as (
             select line, text,
                 case
+                    when is_deep then 'brackets stand more than {DEEPEST} deep inside each other: ' || left(text, 40)
                     when not is_json then 'this is not valid JSON (is the line cut?): ' || right(text, 40)
+                    when is_loose_json(text)
+                        then 'this is not valid JSON: NaN, Infinity or a comma before a closing bracket stands in it'
                     when json_type(text) != 'OBJECT' then 'this is not a JSON object: ' || left(text, 40)
                     when len(json_keys(text)) != len(list_distinct(json_keys(text))) then 'a key stands in it twice'
                 end as unreadable

@@ -11,6 +11,8 @@ from pathlib import Path
 import duckdb
 
 from ingest.catalogue import delete, recordings_of
+from ingest.checks.run import run_checks
+from ingest.checks.settings import Settings, read_settings
 from ingest.contract import RAW_SCHEMA
 from ingest.errors import AssayError, BadInput, CannotRun, shown
 from ingest.files import checked_path, digest_of
@@ -87,11 +89,14 @@ def find(
     return sorted(found, key=lambda one: one.kind != "collection")
 
 
-def load(con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False) -> Loaded:
-    """Load one folder in one transaction. Raises BadInput or CannotRun, and then nothing has changed.
+def load(
+    con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False, settings: Settings | None = None
+) -> Loaded:
+    """Load one collection or recording in one transaction. Raises BadInput or CannotRun, and then nothing has changed.
 
-    `strict` refuses at the first line that can't be read.
+    `strict` refuses at the first line that can't be read; `settings` are the project's, read where none are given.
     """
+    settings = settings or read_settings()
     with Progress(found.name) as progress:
         digests = {path: digest_of(path) for path in found.sources}
         digest = _digest(found, digests)
@@ -104,7 +109,7 @@ def load(con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False) 
         con.execute("begin transaction")
         try:
             result = _load_rows(
-                con, found, digests, digest, progress, replaced=before is not None, strict=strict
+                con, found, digests, digest, progress, settings, replaced=before is not None, strict=strict
             )
             progress.step("committing")
             con.execute("commit")
@@ -130,6 +135,7 @@ def _load_rows(
     digests: dict[Path, str],
     digest: str,
     progress: Progress,
+    settings: Settings,
     *,
     replaced: bool,
     strict: bool,
@@ -137,12 +143,12 @@ def _load_rows(
     row = con.execute(f"select coalesce(max(load_number), 0) + 1 from {RAW_SCHEMA}.loads").fetchone()
     assert row is not None
     number = int(row[0])
-    work = Load(con, found.kind, found.name, found.path, number, progress, digests, strict)
+    work = Load(con, found.kind, found.name, found.path, number, progress, digests, strict, settings)
     is_pinned = _check_pinned(work, found)
     if replaced and found.kind == "collection":
         touched = recordings_of(con, found.name)
         work.notice(
-            "collection_replaced", "note", found.described.path.name, len(touched),
+            "collection_replaced", found.described.path.name, len(touched),
             f"the collection was replaced under {', '.join(touched)}; their figures change with it",
         )  # fmt: skip
     delete(con, found.kind, found.name)
@@ -154,6 +160,7 @@ def _load_rows(
         values["is_pinned"] = is_pinned
         kind = str(values["kind"])
     _check_rows(work, found)
+    run_checks(work, kind, values, found.described)
     n_lines = sum(f.n_lines for f in work.files)
     n_quarantined = work.count("select count(*) from quarantined")
     values |= {"load_number": number, "digest": digest, "n_lines": n_lines, "n_quarantined": n_quarantined}
@@ -171,9 +178,8 @@ def _load_rows(
     con.execute(
         f"insert into {RAW_SCHEMA}.quarantine by name select {whose}, file, line, reason, coalesce(text, '') as text from quarantined"
     )
-    con.execute(f"insert into {RAW_SCHEMA}.checks by name select {whose}, * from noticed")
     noticed = con.execute(
-        "select severity, file, message from noticed order by severity desc, file, message"
+        "select severity, file, message from noticed where check_name != 'quarantined' order by severity desc, file, message"
     ).fetchall()
     return Loaded(
         found.kind, found.name, found.format, True, replaced, _counts(work, kind), tuple((str(s), str(f), str(m)) for s, f, m in noticed),
@@ -219,7 +225,7 @@ def _check_pinned(work: Load, found: Found) -> bool:
     if not found.described.is_read:
         return False
     work.notice(
-        "not_pinned", "warning", found.described.path.name, len(loose),
+        "not_pinned", found.described.path.name, len(loose),
         f"'files' gives no sha256 for {', '.join(loose)}; nothing says that these are the bytes that were recorded",
     )  # fmt: skip
     return not loose

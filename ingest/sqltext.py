@@ -9,6 +9,7 @@ from __future__ import annotations
 import duckdb
 
 from ingest.named import bare_ids
+from ingest.nesting import nesting_of
 
 #: What a word is made of, and (for an ID in a text) what must not touch it.
 WORD_CHARACTER = r"\p{L}\p{M}\p{Nd}"
@@ -16,7 +17,26 @@ WORD_CHARACTER = r"\p{L}\p{M}\p{Nd}"
 #: White space, as ``str.split`` sees it.
 WHITE_SPACE = r"\x{09}-\x{0d}\x{1c}-\x{1f}\x{85}\p{Z}"
 
+#: What DuckDB's parser of JSON lets pass and JSON doesn't know: NaN, Infinity, a comma before a closing bracket.
+_LOOSE = r"[:,\[]\s*-?(?i:nan|inf|infinity)\s*[,}\]]|,\s*[}\]]"
+
+#: A line with more opening brackets than this inside each other is not read.
+DEEPEST = 500
+
 _MACROS = (
+    # Whether a text that DuckDB takes for JSON is none. What stands in strings is looked at only where there is a doubt.
+    rf"""is_loose_json(t) as case
+        when regexp_matches(t, ',\s*[}}\]]') or contains(t, 'NaN') or contains(t, 'nan') or contains(t, 'inf')
+            or contains(t, 'Inf') or contains(t, 'NAN') or contains(t, 'INF')
+            then regexp_matches(regexp_replace(t, '"(?:[^"\\]|\\.)*"', '""', 'g'), '{_LOOSE}')
+        else false
+    end""",
+    # Whether brackets stand too deep inside each other. Few lines have as many brackets at all.
+    f"""is_too_deep(t) as case
+        when strlen(t) <= {2 * DEEPEST} then false
+        when strlen(t) - strlen(replace(replace(t, '[', ''), '{{', '')) <= {DEEPEST} then false
+        else nesting_of(t) > {DEEPEST}
+    end""",
     # The distinct words of a text.
     f"""words(t) as list_distinct(regexp_extract_all(lower(nfc_normalize(t)), '[{WORD_CHARACTER}]+'))""",
     # How many white-space-separated pieces a text has.
@@ -58,7 +78,8 @@ def literal(value: str | None) -> str:
 
 
 def create_macros(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the macros in this connection, and the one function of Python's that they call."""
+    """Create the macros in this connection, and the two functions of Python's that they call."""
     con.create_function("bare_ids", bare_ids, ["varchar", "varchar[]"], "varchar[]")
+    con.create_function("nesting_of", nesting_of, ["varchar"], "bigint")
     for macro in _MACROS:
         con.execute(f"create or replace temp macro {macro}")

@@ -11,15 +11,12 @@ from types import TracebackType
 
 import duckdb
 
+from ingest.checks.settings import Settings
 from ingest.contract import RAW_SCHEMA
 from ingest.errors import BadInput, shown
 from ingest.files import Given, Lines, SourceFile, stage_lines, stage_rows
 from ingest.keys import Key, quoted, typed, typed_columns
 from ingest.sqltext import literal
-
-#: More quarantined lines than both of these refuse the load.
-QUARANTINE_LINES = 3
-QUARANTINE_SHARE = 0.05
 
 
 class Progress:
@@ -83,6 +80,8 @@ class Load:
     digests: dict[Path, str]
     #: Refuse at the first line that can't be read.
     strict: bool = False
+    #: The project's severities and limits.
+    settings: Settings = field(default_factory=Settings)
     files: list[SourceFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -91,7 +90,7 @@ class Load:
         )
         self.con.execute(
             "create or replace temp table noticed (check_name varchar, severity varchar, file varchar,"
-            " observed bigint, message varchar)"
+            " observed bigint, message varchar, allowed bigint, examples varchar)"
         )
 
     # Reading
@@ -202,7 +201,9 @@ class Load:
             raise BadInput(
                 f"{source.path}, line {first[1]}: {first[2]}. Put it right; --strict lets no line be lost."
             )
-        if n >= source.n_lines or (n > QUARANTINE_LINES and n > QUARANTINE_SHARE * source.n_lines):
+        if n >= source.n_lines or (
+            n > self.settings.quarantine_lines and n > self.settings.quarantine_share * source.n_lines
+        ):
             raise BadInput(
                 f"{source.path}, line {first[1]}: {first[2]}. {n:,} of {source.n_lines:,} lines can't be read, "
                 f"which is too many. Put them right, or take them out."
@@ -244,11 +245,12 @@ class Load:
                 f"{collection!r}. Add it to the collection's queries and load that again, or take the line out."
             )
 
-    def notice(self, check: str, severity: str, file: str, observed: int, message: str) -> None:
-        """Keep something worth knowing: a warning or a note, with how many and an example in words."""
+    def notice(self, check: str, file: str, observed: int, message: str) -> None:
+        """Keep that a check failed: how many, and an example in words. How severe that is, the rules say."""
         if observed:
             self.con.execute(
-                "insert into noticed values (?, ?, ?, ?, ?)", [check, severity, file, observed, message]
+                "insert into noticed values (?, ?, ?, ?, ?, 0, null)",
+                [check, self.settings.severity(check), file, observed, message],
             )
 
     def notice_unknown_documents(self, source: SourceFile, documents: str, collection: str) -> None:
@@ -259,7 +261,7 @@ class Load:
         )
         if row is not None and row[0]:
             self.notice(
-                "unknown_document", "warning", source.name, int(str(row[0])),
+                "unknown_document", source.name, int(str(row[0])),
                 f"{row[0]} times a document that the catalog of {collection!r} lacks, such as {shown(row[2])}",
             )  # fmt: skip
 
@@ -268,7 +270,7 @@ class Load:
         row = self.first(f"select count(*), min(unnamed) from {table} where unnamed is not null")
         if row is not None and row[0]:
             self.notice(
-                "extra_keys", "note", source.name, int(str(row[0])),
+                "extra_keys", source.name, int(str(row[0])),
                 f"{row[0]} lines with keys that the format doesn't name, such as {shown(row[1])}; kept as extra",
             )  # fmt: skip
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.checks.run import keep_rules
+from ingest.checks.settings import read_settings
 from ingest.contract import RAW_SCHEMA, TABLES
 from ingest.errors import CannotRun
 from ingest.sqltext import create_macros
@@ -63,12 +65,28 @@ def connect(path: Path, *, read_only: bool = False, wait: float = 0.0) -> duckdb
             raise CannotRun(f"{path}: it can't be opened: {str(error).splitlines()[0]}") from None
 
 
+def _refuse_other_version(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a file whose raw tables are those of another version of this package."""
+    rows = con.execute(
+        f"select table_name, list(column_name order by column_index) from duckdb_columns() where schema_name = '{RAW_SCHEMA}'"
+        " and database_name = current_database() group by table_name"
+    ).fetchall()
+    other = [name for name, columns in rows if name in TABLES and tuple(columns) != TABLES[name].column_names]
+    if other:
+        raise CannotRun(
+            f"{path}: its table {RAW_SCHEMA}.{sorted(other)[0]} was made by another version. Load into a new file "
+            "(ASSAY_WAREHOUSE names it), or move this one away."
+        )
+
+
 def open_warehouse(path: Path | None = None, *, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
     """Open the warehouse for loading: its raw tables made where they are missing, its macros ready."""
     con = connect(path or warehouse_path(), wait=wait)
     con.execute(f"create schema if not exists {RAW_SCHEMA}")
     for table in TABLES.values():
         con.execute(table.ddl())
+    _refuse_other_version(con, path or warehouse_path())
+    keep_rules(con, read_settings())
     # Line numbers are counted in the order of the file.
     con.execute("set preserve_insertion_order = true")
     create_macros(con)

@@ -178,7 +178,7 @@ def seen_collection(
         several = load.first(f"select count(*), min(doc_id) from {table}_gathered where n_texts > 1")
         if several is not None and several[0] and not gathers:
             load.notice(
-                "several_texts", "warning", source.name, int(str(several[0])),
+                "several_texts", source.name, int(str(several[0])),
                 f"{several[0]} IDs stand for more than one text, such as {shown(several[1])}; they count as one document each",
             )  # fmt: skip
         load.con.execute(f"drop table {table}_gathered")

@@ -97,6 +97,6 @@ def query_of(load: Load, collection: str, text: str) -> str | None:
 def notice_unresolved(load: Load, source: SourceFile, unresolved: int) -> None:
     """Note citations in the text that stand for no document of the context."""
     load.notice(
-        "unresolved_citation", "note", source.name, unresolved,
+        "unresolved_citation", source.name, unresolved,
         f"{unresolved} citations in the text resolve to no document of their context; they are kept as they stand",
     )  # fmt: skip

@@ -102,7 +102,7 @@ def load_recording(load: Load, described: Described, files: dict[str, Given]) ->
     digest = load.first(f"select digest from assay_raw.collections where collection = {literal(collection)}")
     if pinned is not None and digest is not None and pinned != digest[0]:
         load.notice(
-            "collection_digest_differs", "warning", described.path.name, 1,
+            "collection_digest_differs", described.path.name, 1,
             f"collection_digest is {shown(pinned)}, and the collection that is loaded has {digest[0]}",
         )  # fmt: skip
     _keep_settings(load, described)
@@ -158,7 +158,7 @@ def _recording_row(load: Load, described: Described, kind: str, collection: str)
     recorded_at, is_date, zoneless = described.time("recorded_at")
     if zoneless:
         load.notice(
-            "time_without_zone", "note", described.path.name, 1, "recorded_at has no zone; it is taken as UTC"
+            "time_without_zone", described.path.name, 1, "recorded_at has no zone; it is taken as UTC"
         )
     form = described.text("citation_form")
     if form is not None and "{id}" not in form:
@@ -239,9 +239,7 @@ def _add_asked(load: Load, given: Given, collection: str) -> None:
         "asked_queries", f"select distinct {literal(load.name)} as recording_id, query_id from asked_typed"
     )
     repeats = load.count("select count(*) - count(distinct query_id) from asked_typed")
-    load.notice(
-        "repeated_asked", "note", source.name, repeats, f"{repeats} lines repeat a query; it counts once"
-    )
+    load.notice("repeated_asked", source.name, repeats, f"{repeats} lines repeat a query; it counts once")
 
 
 def _notice_not_asked(load: Load, asked: str, split: object, collection: str, kind: str) -> None:
@@ -258,6 +256,6 @@ def _notice_not_asked(load: Load, asked: str, split: object, collection: str, ki
     )
     if row is not None and row[0]:
         load.notice(
-            "not_asked", "warning", f"{kind}", int(str(row[0])),
+            "not_asked", f"{kind}", int(str(row[0])),
             f"{row[0]} rows are of queries that were not asked, such as {shown(row[1])}; no mean counts them",
         )  # fmt: skip

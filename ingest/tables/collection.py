@@ -32,7 +32,6 @@ def add_documents(load: Load, source: SourceFile, table: str, fields: list[str],
         if n and not given:
             load.notice(
                 "field_never_given",
-                "warning",
                 source.name,
                 n,
                 f"no document has the field {field!r}; it counts as empty",
@@ -114,7 +113,6 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
     repeats = n - n_pairs
     load.notice(
         "repeated_judgment",
-        "note",
         source.name,
         repeats,
         f"{repeats} lines repeat a judgment; they count once",
@@ -124,7 +122,7 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
         row = load.first(f"select count(*), min(grade) from {table} where grade not in ({known})")
         if row is not None and row[0]:
             load.notice(
-                "unknown_grade", "warning", source.name, int(str(row[0])),
+                "unknown_grade", source.name, int(str(row[0])),
                 f"{row[0]} judgments have a grade that collection.json doesn't name, such as {row[1]}",
             )  # fmt: skip
     load.notice_unknown_documents(source, f"select doc_id from {table}", load.name)

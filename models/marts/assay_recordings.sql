@@ -97,8 +97,10 @@ checks_by_recording as (
 
     select
         name as recording_id,
-        count(*) filter (where severity = 'warning') as n_warnings,
-        count(*) filter (where severity = 'note') as n_notes
+        count(distinct check_name) as n_checks,
+        count(distinct check_name) filter (where status = 'passed') as n_checks_passed,
+        count(*) filter (where status = 'failed' and severity = 'warning') as n_warnings,
+        count(*) filter (where status = 'failed' and severity = 'note') as n_notes
     from checks
     where kind = 'recording'
     group by name
@@ -117,6 +119,8 @@ counted as (
         -- A recording without any row misses every query once.
         coalesce(asked_by_recording.n_asked, 0) * coalesce(given_by_recording.n_retrievers, 1)
         - coalesce(given_by_recording.n_asked_and_given, 0) as n_missing,
+        coalesce(checks_by_recording.n_checks, 0) as n_checks,
+        coalesce(checks_by_recording.n_checks_passed, 0) as n_checks_passed,
         coalesce(checks_by_recording.n_warnings, 0) as n_warnings,
         coalesce(checks_by_recording.n_notes, 0) as n_notes
     from recordings
@@ -166,6 +170,8 @@ final as (
         cast(n_asked as {{ dbt.type_bigint() }}) as n_asked,
         cast(n_missing as {{ dbt.type_bigint() }}) as n_missing,
         cast(n_not_asked as {{ dbt.type_bigint() }}) as n_not_asked,
+        cast(n_checks as {{ dbt.type_bigint() }}) as n_checks,
+        cast(n_checks_passed as {{ dbt.type_bigint() }}) as n_checks_passed,
         cast(n_warnings as {{ dbt.type_bigint() }}) as n_warnings,
         cast(n_notes as {{ dbt.type_bigint() }}) as n_notes,
         has_collection and n_quarantined = 0 and n_missing = 0 as is_complete

@@ -13,9 +13,12 @@ final as (
         name,
         check_name,
         severity,
+        status,
         file,
         observed,
-        message
+        allowed,
+        message,
+        examples
     from source
 
 )

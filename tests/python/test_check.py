@@ -29,6 +29,8 @@ def test_a_folder_is_checked_without_a_warehouse(
     assert found == {
         ("unknown_document", "warning", None),
         ("not_pinned", "warning", None),
+        ("incomplete_manifest", "warning", None),
+        ("missing_queries", "warning", None),
         ("quarantined", "warning", 2),
     }
     assert not warehouse.path.exists()

@@ -1,0 +1,20 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'check_rules') }}
+
+),
+
+final as (
+
+    select
+        check_name,
+        severity,
+        subjects,
+        meaning
+    from source
+
+)
+
+select * from final
