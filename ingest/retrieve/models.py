@@ -61,8 +61,6 @@ def wordllama() -> Wordllama:
     folder = Path(str(module.__file__)).parent
     weights = folder / "weights" / f"{WORDLLAMA}_{WORDLLAMA_DIMENSIONS}.safetensors"
     words = folder / "tokenizers" / f"{WORDLLAMA}_tokenizer_config.json"
-    if not words.exists():
-        words = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
     try:
         loaded = module.WordLlama.load(
             WORDLLAMA, cache_dir=folder, dim=WORDLLAMA_DIMENSIONS, disable_download=True
@@ -128,6 +126,10 @@ def _asked(call: Any, name: str, host: str) -> Any:
     except module.ResponseError as error:
         raise CannotRun(
             f"the Ollama server at {host} refused {name!r}: {' '.join(str(error.error).split())[:200]}. Put that right, or name another model."
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise CannotRun(
+            f"what answers at {host} gives no reply of Ollama's ({' '.join(str(error).split())[:100]}). Is it an Ollama server? Say where it is with --host."
         ) from None
     except (ConnectionError, httpx.HTTPError) as error:
         said = " ".join(str(error).split()).split(". ")[0][:100] or type(error).__name__
