@@ -103,7 +103,7 @@ class _Best:
         self.last = np.full(len(queries), -np.inf)
 
     def add(self, places: Places, vectors: Floats, norms: Floats) -> None:
-        """Take in a block: the places of its documents (ascending, one a unit), their vectors and norms."""
+        """Take in a block: the places of its documents (one a unit), their vectors and norms."""
         rounded = self.rounded @ vectors.T
         rounded /= norms
         least = self.last - self.error
@@ -149,7 +149,7 @@ def search(
 ) -> list[tuple[Places, Doubles]]:
     """The `depth` best documents of each query: their places and cosines, best first, ties by place ascending.
 
-    `queries` has shape (n, dimensions). `blocks` gives units in the order of their documents: places (n,) and vectors
+    `queries` has shape (n, dimensions). `blocks` gives units, those of one document together: places (n,) and vectors
     (n, dimensions), 4-byte floats, finite and not zero. A document counts with its best unit. Memory: one block, its
     products with `QUERIES` queries, and the best so far.
     """

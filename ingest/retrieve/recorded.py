@@ -7,6 +7,7 @@ A row's ``model`` and ``model_digest``, where there are such columns, go into th
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -18,20 +19,21 @@ from ingest.sqltext import literal
 
 KEYS = ("doc_id", "query_id", "text_sha256")
 _VECTORS = ("embedding", "vector")
+_NUMBERS = re.compile(r"(FLOAT|DOUBLE|U?(TINY|SMALL|BIG)?INT|U?INTEGER|DECIMAL\(.*\))\[\d*\]")
 
 
 def read(con: duckdb.DuckDBPyConnection, files: list[Path]) -> dict[str, object]:
-    """Make the temporary table ``retrieve_recorded`` (doc_id, query_id, text_sha256, embedding, file); returns settings.
+    """Make the temporary view ``retrieve_recorded`` (doc_id, query_id, text_sha256, embedding, file); returns settings.
 
     Raises BadInput for what is no such file, a key that stands twice, and vectors of different models.
     """
-    con.execute(
-        "create or replace temp table retrieve_recorded"
-        " (doc_id varchar, query_id varchar, text_sha256 varchar, embedding float[], file varchar)"
-    )
+    selects: list[str] = []
     models: set[tuple[object, object]] = set()
     for path in files:
-        models |= _read_one(con, path)
+        select, of = _described(con, path)
+        selects.append(select)
+        models |= of
+    con.execute("create or replace temp view retrieve_recorded as " + " union all ".join(selects))
     if len(models) > 1:
         two = " and ".join(sorted(shown(name or digest) for name, digest in models)[:2])
         raise BadInput(
@@ -53,7 +55,8 @@ def read(con: duckdb.DuckDBPyConnection, files: list[Path]) -> dict[str, object]
     return found
 
 
-def _read_one(con: duckdb.DuckDBPyConnection, path: Path) -> set[tuple[object, object]]:
+def _described(con: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, set[tuple[object, object]]]:
+    """The query that reads a file, and the models that its rows name."""
     if not path.exists():
         raise BadInput(f"{path}: there is no such file. Name a Parquet file with --embeddings.")
     source = f"read_parquet({literal(str(path))})"
@@ -67,22 +70,18 @@ def _read_one(con: duckdb.DuckDBPyConnection, path: Path) -> set[tuple[object, o
         ) from None
     vector = next((name for name in _VECTORS if name in columns), None)
     keys = [key for key in (*KEYS, "text") if key in columns]
-    if vector is None or "[" not in columns[vector] or not keys:
+    if vector is None or not _NUMBERS.fullmatch(columns[vector]) or not keys:
         raise BadInput(
             f"{path}: it needs a key (doc_id, query_id, text or text_sha256) and a list of numbers 'embedding'; its columns are "
             f"{', '.join(f'{name} {type_}' for name, type_ in columns.items())}. Name them so."
         )
     text = "text_sha256" if "text_sha256" in columns else "sha256(text)" if "text" in columns else "null"
-    select = ", ".join(f"cast({key} as varchar)" if key in columns else "null" for key in KEYS[:2])
-    try:
-        con.execute(
-            f"insert into retrieve_recorded select {select}, {text}, cast({vector} as float[]), {literal(str(path))} from {source}"
-        )
-    except duckdb.Error as error:
-        raise BadInput(
-            f"{path}: {vector!r} can't be read as lists of numbers ({str(error).splitlines()[0][:120]}). Put that right."
-        ) from None
+    ids = ", ".join(f"cast({key if key in columns else 'null'} as varchar) as {key}" for key in KEYS[:2])
+    select = (
+        f"select {ids}, cast({text} as varchar) as text_sha256, cast({vector} as float[]) as embedding,"
+        f" {literal(str(path))} as file from {source}"
+    )
     if "model" not in columns and "model_digest" not in columns:
-        return set()
+        return select, set()
     both = ", ".join(name if name in columns else f"null as {name}" for name in ("model", "model_digest"))
-    return set(con.execute(f"select distinct {both} from {source}").fetchall())
+    return select, set(con.execute(f"select distinct {both} from {source}").fetchall())

@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import numpy as np
 
 from ingest.errors import BadInput, shown
@@ -166,16 +167,54 @@ def _recorded(job: Job, manifest: dict[str, object]) -> dict[str, object]:
     return {**texts, **found}
 
 
+#: Views of vectors: the view, the column that names a row, and what a row is.
+_VIEWS = (("retrieve_unit_vectors", "doc_id", "document"), ("retrieve_query_vectors", "query_id", "query"))
+
+
 def _check(job: Job) -> int:
     """The dimensions of every vector. Raises BadInput for one that is missing, of another size, or without direction."""
-    row = first(job.con, "select mode(len(embedding)) from retrieve_unit_vectors where embedding is not null")
-    size = int(row[0]) if row and row[0] else 0
+    where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
+    sizes: set[object] = set()
+    is_plain = True
+    try:
+        for view, _, _ in _VIEWS:
+            row = first(
+                job.con,
+                f"""
+                select min(len(embedding)), max(len(embedding)), bool_and(coalesce(
+                    isfinite(list_dot_product(embedding, embedding)) and list_dot_product(embedding, embedding) > 0, false
+                )) from {view}
+                """,
+            )
+            if row is not None and row[2] is not None:
+                sizes |= {row[0], row[1]}
+                is_plain = is_plain and bool(row[2])
+    except duckdb.InvalidInputException:
+        # A number is missing in a list.
+        is_plain = False
+    except duckdb.ConversionException as error:
+        said = " ".join(str(error).split())[:120]
+        raise BadInput(
+            f"{where}the embeddings can't be read as lists of 4-byte floats ({said}). Put that right."
+        ) from None
+    if not is_plain or len(sizes) != 1:
+        _refuse(job, where)
+    size = int(str(max(sizes, key=str))) if sizes else 0
     if size > MOST_DIMENSIONS:
-        raise BadInput(f"the embeddings have {size:,} numbers each; {MOST_DIMENSIONS:,} can be searched.")
-    for view, key, what in (
-        ("retrieve_unit_vectors", "doc_id", "document"),
-        ("retrieve_query_vectors", "query_id", "query"),
-    ):
+        raise BadInput(
+            f"{where}the embeddings have {size:,} numbers each; {MOST_DIMENSIONS:,} can be searched. Give shorter ones."
+        )
+    return size
+
+
+def _refuse(job: Job, where: str) -> None:
+    """Raise BadInput with the first vector that can't be meant, where there is one: squares may only have been too large or small."""
+    row = first(
+        job.con,
+        "select mode(len(embedding)) from retrieve_unit_vectors where embedding is not null",
+    )
+    size = int(row[0]) if row and row[0] else 0
+    for view, key, what in _VIEWS:
         row = first(
             job.con,
             f"""
@@ -194,18 +233,19 @@ def _check(job: Job) -> int:
         )
         if row is not None:
             others = f" ({row[2]:,} {what}s have such a fault)" if row[2] > 1 else ""
-            where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
             remedy = (
                 "Put that right"
-                if job.args.embeddings
+                if where
                 else "Take the file of recorded embeddings away, and they are made anew"
             )
             raise BadInput(f"{where}the {what} {shown(row[0])} {row[1]}{others}. {remedy}.")
-    return size
 
 
 def _blocks(job: Job) -> Iterator[tuple[Places, Floats]]:
-    rows = job.con.execute("select place, embedding from retrieve_unit_vectors order by unit")
+    row = first(job.con, "select count(*) = count(distinct place) from retrieve_unit_vectors")
+    # Only the units of one document must stand together.
+    order = "" if row and row[0] else "order by unit"
+    rows = job.con.execute(f"select place, embedding from retrieve_unit_vectors {order}")
     while len(chunk := rows.fetch_df_chunk(2)):
         yield chunk["place"].to_numpy(np.int64), np.stack(list(chunk["embedding"]))
 

@@ -340,7 +340,7 @@ def test_recorded_embeddings_by_text_are_those_that_retrieve_kept(store: Warehou
         (GOOD.replace("'q'", "'z'"), "the query 'q' has no embedding"),
         (GOOD.replace("[1.0, 0.1]", "[1.0]"), "the query 'q' has an embedding of 1 numbers"),
         (GOOD.replace("'2'", "'1'"), "the doc_id '1' has 2 embeddings"),
-        (GOOD.replace("[0.0, 2.0]", "[0.0, 1e300]"), "can't be read as lists of numbers"),
+        (GOOD.replace("[0.0, 2.0]", "[0.0, 1e300]"), "can't be read as lists of 4-byte floats"),
     ],
 )  # fmt: skip
 def test_recorded_embeddings_that_cannot_be_meant(
