@@ -61,7 +61,7 @@ def make(folder: Path) -> None:
     )
     con.execute(
         "copy (select doc_id, query_id, cast(embedding as float[]) as embedding from keys)"
-        f" to '{folder / 'vectors.parquet'}' (format parquet)"
+        f" to '{folder / 'vectors.parquet'}' (format parquet, row_group_size 4096)"
     )
     subprocess.run(
         [sys.executable, "-m", "ingest", "load", str(collection)], cwd=PROJECT, env=_env(folder), check=True

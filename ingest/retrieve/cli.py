@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.errors import BadInput, shown
+from ingest.errors import BadInput, CannotRun, shown
 from ingest.formats import native
 from ingest.formats.base import Options
 from ingest.load import load
@@ -159,6 +159,9 @@ def _run(args: argparse.Namespace) -> int:
         print(result.sentence())
         for severity, file, message in result.noticed:
             print(f"  {severity}: {file}: {message}")
+    except duckdb.OutOfMemoryException as error:
+        said = " ".join(str(error).split())[:200]
+        raise CannotRun(f"not enough memory ({said}). Raise ASSAY_MEMORY, or free some.") from None
     finally:
         con.close()
     return 0

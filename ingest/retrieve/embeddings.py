@@ -25,6 +25,9 @@ from ingest.warehouse import warehouse_path
 #: Seconds after which what was embedded so far is written, so that a long run that breaks off loses little.
 SAVE_AFTER = 60.0
 
+#: Rows that a reader of the file must hold at once.
+ROW_GROUP = 4096
+
 
 def folder_of(con: duckdb.DuckDBPyConnection, collection: str, named: Path | None) -> Path:
     """The folder for a collection's embeddings: the one named, else ``embeddings`` beside what the collection was loaded from.
@@ -134,7 +137,9 @@ def _save(con: duckdb.DuckDBPyConnection, model: Model, store: Path) -> None:
             copy (
                 select text_sha256, embedding, {literal(model.name)} as model, {literal(model.digest)} as model_digest
                 from retrieve_vectors order by text_sha256
-            ) to {literal(str(temporary))} (format parquet, compression zstd)
+            ) to {literal(str(temporary))} (
+                format parquet, compression zstd, row_group_size {ROW_GROUP}
+            )
             """
         )
         os.replace(temporary, store)

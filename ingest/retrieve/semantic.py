@@ -19,7 +19,7 @@ from ingest.errors import BadInput, shown
 from ingest.retrieve.base import Job, Ranked, Retrieved, first
 from ingest.retrieve.embeddings import embed_missing, folder_of, store_of
 from ingest.retrieve.models import Model, ollama, wordllama
-from ingest.retrieve.nearest import MOST_DIMENSIONS, Floats, Places, search
+from ingest.retrieve.nearest import MOST_DIMENSIONS, Doubles, Floats, Places, search
 from ingest.retrieve.queries import add_query_arguments
 from ingest.retrieve.recorded import read
 from ingest.retrieve.units import WHOLE, add_unit_arguments, make_units
@@ -68,8 +68,11 @@ def retrieve(job: Job) -> Retrieved:
         settings |= _embedded(job, model)
         manifest |= {"model": model.name, "model_digest": model.digest, "model_licence": model.licence}
         libraries += (model.library,)
-    settings["dimensions"] = _check(job)
-    return Retrieved(_lists(job), settings, libraries, manifest)
+    queries = _check(job)
+    job.progress.step("searching")
+    found = dict(zip(queries, _search(job, queries), strict=True))
+    settings["dimensions"] = len(next(iter(queries.values()))) if queries else None
+    return Retrieved(_lists(job, found), settings, libraries, manifest)
 
 
 def _make_queries(job: Job) -> None:
@@ -98,14 +101,21 @@ def _embedded(job: Job, model: Model) -> dict[str, object]:
 
 
 def _join_by_text(job: Job, vectors: str) -> None:
-    """Units and queries with the vector of their text, null where there is none."""
+    """Views of units and queries with the vector of their text, null where there is none; and of what is searched."""
     job.con.execute(
         f"""
         create or replace temp view retrieve_unit_vectors as
-        select unit, doc_id, place, embedding
+        select unit, doc_id, place, embedding, v.text_sha256 is not null as has_row
         from retrieve_units inner join retrieve_documents using (place)
         left join {vectors} as v on v.text_sha256 = sha256(text)
         where {_NOT_BLANK}
+        """
+    )
+    job.con.execute(
+        f"""
+        create or replace temp view retrieve_searched as
+        select unit, place, embedding
+        from retrieve_units inner join {vectors} as v on v.text_sha256 = sha256(text) and {_NOT_BLANK}
         """
     )
     job.con.execute(
@@ -145,12 +155,19 @@ def _recorded(job: Job, manifest: dict[str, object]) -> dict[str, object]:
         job.con.execute(
             f"""
             create or replace temp view retrieve_unit_vectors as
-            select d.place as unit, d.doc_id, d.place, v.embedding
+            select d.place as unit, d.doc_id, d.place, v.embedding, v.doc_id is not null as has_row
             from retrieve_documents as d
             left join (select * from retrieve_recorded where doc_id is not null) as v using (doc_id)
             where v.doc_id is not null or d.doc_id in (
                 select doc_id from assay_raw.document_fields where collection = {literal(job.collection)}
             ) or not exists (select 1 from assay_raw.collection_fields where collection = {literal(job.collection)})
+            """
+        )
+        job.con.execute(
+            """
+            create or replace temp view retrieve_searched as
+            select place as unit, place, embedding
+            from retrieve_documents inner join retrieve_recorded using (doc_id)
             """
         )
     if by["query_id"]:
@@ -171,44 +188,40 @@ def _recorded(job: Job, manifest: dict[str, object]) -> dict[str, object]:
 _VIEWS = (("retrieve_unit_vectors", "doc_id", "document"), ("retrieve_query_vectors", "query_id", "query"))
 
 
-def _check(job: Job) -> int:
-    """The dimensions of every vector. Raises BadInput for one that is missing, of another size, or without direction."""
+def _check(job: Job) -> dict[int, Floats]:
+    """The vectors of the queries that have one, by their number; those of the units are checked as they are searched.
+
+    Raises BadInput for a unit without a vector, and for a query's that is missing, of another size, or without direction.
+    """
     where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
-    sizes: set[object] = set()
-    is_plain = True
+    row = first(job.con, "select bool_and(has_row) from retrieve_unit_vectors")
+    is_plain = bool(row is None or row[0] is not False)
+    found: dict[int, Floats] = {}
     try:
-        for view, _, _ in _VIEWS:
-            row = first(
-                job.con,
-                f"""
-                select min(len(embedding)), max(len(embedding)), bool_and(coalesce(
-                    isfinite(list_dot_product(embedding, embedding)) and list_dot_product(embedding, embedding) > 0, false
-                )) from {view}
-                """,
-            )
-            if row is not None and row[2] is not None:
-                sizes |= {row[0], row[1]}
-                is_plain = is_plain and bool(row[2])
-    except duckdb.InvalidInputException:
-        # A number is missing in a list.
-        is_plain = False
+        given = job.con.execute("select n, embedding from retrieve_query_vectors order by n").fetchall()
     except duckdb.ConversionException as error:
-        said = " ".join(str(error).split())[:120]
-        raise BadInput(
-            f"{where}the embeddings can't be read as lists of 4-byte floats ({said}). Put that right."
-        ) from None
-    if not is_plain or len(sizes) != 1:
+        raise _unreadable(where, error) from None
+    for n, embedding in given:
+        if embedding is None or None in embedding:
+            is_plain = False
+            break
+        found[int(n)] = np.asarray(embedding, dtype=np.float32)
+    if len({len(vector) for vector in found.values()}) > 1:
+        is_plain = False
+    if not is_plain or not all(np.isfinite(vector).all() and vector.any() for vector in found.values()):
         _refuse(job, where)
-    size = int(str(max(sizes, key=str))) if sizes else 0
-    if size > MOST_DIMENSIONS:
-        raise BadInput(
-            f"{where}the embeddings have {size:,} numbers each; {MOST_DIMENSIONS:,} can be searched. Give shorter ones."
-        )
-    return size
+    return found
+
+
+def _unreadable(where: str, error: duckdb.Error) -> BadInput:
+    said = " ".join(str(error).split())[:120]
+    return BadInput(
+        f"{where}the embeddings can't be read as lists of 4-byte floats ({said}). Put that right."
+    )
 
 
 def _refuse(job: Job, where: str) -> None:
-    """Raise BadInput with the first vector that can't be meant, where there is one: squares may only have been too large or small."""
+    """Raise BadInput with the first vector that can't be meant, where there is one."""
     row = first(
         job.con,
         "select mode(len(embedding)) from retrieve_unit_vectors where embedding is not null",
@@ -241,23 +254,51 @@ def _refuse(job: Job, where: str) -> None:
             raise BadInput(f"{where}the {what} {shown(row[0])} {row[1]}{others}. {remedy}.")
 
 
-def _blocks(job: Job) -> Iterator[tuple[Places, Floats]]:
-    row = first(job.con, "select count(*) = count(distinct place) from retrieve_unit_vectors")
+def _blocks(job: Job, size: int) -> Iterator[tuple[Places, Floats]]:
+    """The units' places and vectors, checked. Raises BadInput for one that can't be meant."""
+    where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
     # Only the units of one document must stand together.
+    row = first(job.con, "select count(*) = count(distinct place) from retrieve_units")
     order = "" if row and row[0] else "order by unit"
-    rows = job.con.execute(f"select place, embedding from retrieve_unit_vectors {order}")
-    while len(chunk := rows.fetch_df_chunk(2)):
-        yield chunk["place"].to_numpy(np.int64), np.stack(list(chunk["embedding"]))
+    try:
+        rows = job.con.execute(f"select place, embedding from retrieve_searched {order}")
+        while len(chunk := rows.fetch_df_chunk(2)):
+            try:
+                given = list(chunk["embedding"])
+                # A list with a number missing is a masked array.
+                if any(type(vector) is not np.ndarray for vector in given):
+                    raise ValueError
+                vectors = np.stack(given)
+                if vectors.dtype != np.float32 or vectors.ndim != 2 or vectors.shape[1] != size:
+                    raise ValueError
+                squares = np.einsum("ij,ij->i", vectors, vectors)
+            except ValueError:
+                _refuse(job, where)
+                raise
+            # Squares alone may be too large or too small for 4 bytes.
+            is_plain = (np.isfinite(squares) & (squares > 0)).all()
+            if not is_plain and not (np.isfinite(vectors).all() and vectors.any(axis=1).all()):
+                _refuse(job, where)
+            yield chunk["place"].to_numpy(np.int64), vectors
+    except duckdb.ConversionException as error:
+        raise _unreadable(where, error) from None
 
 
-def _lists(job: Job) -> Iterator[Ranked]:
-    job.progress.step("searching")
-    given = job.con.execute("select n, embedding from retrieve_query_vectors order by n").fetchnumpy()
-    found: dict[int, tuple[list[str], list[float]]] = {}
-    if len(given["n"]):
-        vectors = np.stack(list(given["embedding"]))
-        for n, (places, scores) in zip(given["n"], search(vectors, _blocks(job), job.depth), strict=True):
-            found[int(n)] = [job.doc_ids[i] for i in places], scores.tolist()
+def _search(job: Job, queries: dict[int, Floats]) -> list[tuple[Places, Doubles]]:
+    if not queries:
+        return []
+    vectors = np.stack(list(queries.values()))
+    if vectors.shape[1] > MOST_DIMENSIONS:
+        raise BadInput(
+            f"the embeddings have {vectors.shape[1]:,} numbers each; {MOST_DIMENSIONS:,} can be searched. Give shorter ones."
+        )
+    return search(vectors, _blocks(job, vectors.shape[1]), job.depth)
+
+
+def _lists(job: Job, found: dict[int, tuple[Places, Doubles]]) -> Iterator[Ranked]:
     for n, query in enumerate(job.queries):
-        doc_ids, values = found.get(n, ([], []))
-        yield Ranked(query, doc_ids, values)
+        if n in found:
+            places, scores = found[n]
+            yield Ranked(query, [job.doc_ids[i] for i in places], scores.tolist())
+        else:
+            yield Ranked(query, [], [])

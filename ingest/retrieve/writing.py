@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -62,6 +62,7 @@ def write(
     Until all lists are there, what stood in the folder stays. Raises CannotRun where it can't be written.
     """
     written = Written()
+    is_new = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
         files: dict[str, Any] = {}
@@ -81,7 +82,12 @@ def write(
             (out / ASKED).unlink(missing_ok=True)
         with _replacing(out / MANIFEST) as stream:
             stream.write(json.dumps(manifest | {"files": files}, ensure_ascii=False, indent=1) + "\n")
-    except OSError as error:
+    except BaseException as error:
+        if is_new:
+            with suppress(OSError):
+                out.rmdir()
+        if not isinstance(error, OSError):
+            raise
         raise CannotRun(f"{out}: it can't be written: {error.strerror or error}.") from None
     return written
 
