@@ -12,10 +12,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
-from ingest.errors import BadInput, shown
+from ingest.errors import BadInput
 from ingest.retrieve.base import Job, Ranked, Retrieved, first
 from ingest.retrieve.embeddings import embed_missing, folder_of, store_of
 from ingest.retrieve.models import Model, ollama, wordllama
@@ -23,6 +22,7 @@ from ingest.retrieve.nearest import MOST_DIMENSIONS, Doubles, Floats, Places, se
 from ingest.retrieve.queries import add_query_arguments
 from ingest.retrieve.recorded import read
 from ingest.retrieve.units import WHOLE, add_unit_arguments, make_units
+from ingest.retrieve.vectors import query_vectors, unit_blocks
 from ingest.sqltext import literal
 
 NAME = "semantic"
@@ -68,9 +68,10 @@ def retrieve(job: Job) -> Retrieved:
         settings |= _embedded(job, model)
         manifest |= {"model": model.name, "model_digest": model.digest, "model_licence": model.licence}
         libraries += (model.library,)
-    queries = _check(job)
+    where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
+    queries = query_vectors(job.con, where)
     job.progress.step("searching")
-    found = dict(zip(queries, _search(job, queries), strict=True))
+    found = dict(zip(queries, _search(job, queries, where), strict=True))
     settings["dimensions"] = len(next(iter(queries.values()))) if queries else None
     return Retrieved(_lists(job, found), settings, libraries, manifest)
 
@@ -184,115 +185,15 @@ def _recorded(job: Job, manifest: dict[str, object]) -> dict[str, object]:
     return {**texts, **found}
 
 
-#: Views of vectors: the view, the column that names a row, and what a row is.
-_VIEWS = (("retrieve_unit_vectors", "doc_id", "document"), ("retrieve_query_vectors", "query_id", "query"))
-
-
-def _check(job: Job) -> dict[int, Floats]:
-    """The vectors of the queries that have one, by their number; those of the units are checked as they are searched.
-
-    Raises BadInput for a unit without a vector, and for a query's that is missing, of another size, or without direction.
-    """
-    where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
-    row = first(job.con, "select bool_and(has_row) from retrieve_unit_vectors")
-    is_plain = bool(row is None or row[0] is not False)
-    found: dict[int, Floats] = {}
-    try:
-        given = job.con.execute("select n, embedding from retrieve_query_vectors order by n").fetchall()
-    except duckdb.ConversionException as error:
-        raise _unreadable(where, error) from None
-    for n, embedding in given:
-        if embedding is None or None in embedding:
-            is_plain = False
-            break
-        found[int(n)] = np.asarray(embedding, dtype=np.float32)
-    if len({len(vector) for vector in found.values()}) > 1:
-        is_plain = False
-    if not is_plain or not all(np.isfinite(vector).all() and vector.any() for vector in found.values()):
-        _refuse(job, where)
-    return found
-
-
-def _unreadable(where: str, error: duckdb.Error) -> BadInput:
-    said = " ".join(str(error).split())[:120]
-    return BadInput(
-        f"{where}the embeddings can't be read as lists of 4-byte floats ({said}). Put that right."
-    )
-
-
-def _refuse(job: Job, where: str) -> None:
-    """Raise BadInput with the first vector that can't be meant, where there is one."""
-    row = first(
-        job.con,
-        "select mode(len(embedding)) from retrieve_unit_vectors where embedding is not null",
-    )
-    size = int(row[0]) if row and row[0] else 0
-    for view, key, what in _VIEWS:
-        row = first(
-            job.con,
-            f"""
-            select {key}, problem, count(*) over () from (
-                select {key}, case
-                    when embedding is null then 'has no embedding'
-                    when len(embedding) != {size} then 'has an embedding of ' || len(embedding) || ' numbers, and most have {size}'
-                    when list_aggregate(embedding, 'count') != {size} then 'has an embedding with a number missing'
-                    when not isfinite(list_max(embedding)) or not isfinite(list_min(embedding))
-                        then 'has an embedding with a number that is NaN or infinite'
-                    when list_max(embedding) = 0 and list_min(embedding) = 0 then 'has an embedding of zeros alone, which has no direction'
-                end as problem
-                from {view}
-            ) where problem is not null order by {key} limit 1
-            """,
-        )
-        if row is not None:
-            others = f" ({row[2]:,} {what}s have such a fault)" if row[2] > 1 else ""
-            remedy = (
-                "Put that right"
-                if where
-                else "Take the file of recorded embeddings away, and they are made anew"
-            )
-            raise BadInput(f"{where}the {what} {shown(row[0])} {row[1]}{others}. {remedy}.")
-
-
-def _blocks(job: Job, size: int) -> Iterator[tuple[Places, Floats]]:
-    """The units' places and vectors, checked. Raises BadInput for one that can't be meant."""
-    where = f"{job.args.embeddings[0]}: " if job.args.embeddings else ""
-    # Only the units of one document must stand together.
-    row = first(job.con, "select count(*) = count(distinct place) from retrieve_units")
-    order = "" if row and row[0] else "order by unit"
-    try:
-        rows = job.con.execute(f"select place, embedding from retrieve_searched {order}")
-        while len(chunk := rows.fetch_df_chunk(2)):
-            try:
-                given = list(chunk["embedding"])
-                # A list with a number missing is a masked array.
-                if any(type(vector) is not np.ndarray for vector in given):
-                    raise ValueError
-                vectors = np.stack(given)
-                if vectors.dtype != np.float32 or vectors.ndim != 2 or vectors.shape[1] != size:
-                    raise ValueError
-                squares = np.einsum("ij,ij->i", vectors, vectors)
-            except ValueError:
-                _refuse(job, where)
-                raise
-            # Squares alone may be too large or too small for 4 bytes.
-            is_plain = (np.isfinite(squares) & (squares > 0)).all()
-            if not is_plain and not (np.isfinite(vectors).all() and vectors.any(axis=1).all()):
-                _refuse(job, where)
-            yield chunk["place"].to_numpy(np.int64), vectors
-    except duckdb.ConversionException as error:
-        raise _unreadable(where, error) from None
-
-
-def _search(job: Job, queries: dict[int, Floats]) -> list[tuple[Places, Doubles]]:
+def _search(job: Job, queries: dict[int, Floats], where: str) -> list[tuple[Places, Doubles]]:
     if not queries:
         return []
     vectors = np.stack(list(queries.values()))
     if vectors.shape[1] > MOST_DIMENSIONS:
         raise BadInput(
-            f"the embeddings have {vectors.shape[1]:,} numbers each; {MOST_DIMENSIONS:,} can be searched. Give shorter ones."
+            f"{where}the embeddings have {vectors.shape[1]:,} numbers each; {MOST_DIMENSIONS:,} can be searched. Give shorter ones."
         )
-    return search(vectors, _blocks(job, vectors.shape[1]), job.depth)
+    return search(vectors, unit_blocks(job.con, vectors.shape[1], where), job.depth)
 
 
 def _lists(job: Job, found: dict[int, tuple[Places, Doubles]]) -> Iterator[Ranked]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -324,3 +325,32 @@ def test_best_keeps_every_tie_in_order() -> None:
     places, values = best(scores, None, 4)
     assert places.tolist() == [2, 5, 0, 3] and values.tolist() == [3, 3, 1, 1]
     assert best(scores, None, 99)[0].tolist() == [2, 5, 0, 3, 4]
+
+
+def test_a_library_that_is_not_installed(
+    store: Warehouse, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, method in (("bm25s", "bm25"), ("wordllama", "semantic")):
+        monkeypatch.setitem(sys.modules, name, None)
+        said = refused(store, capsys, method)
+        assert f"the library {name} is not installed" in said and "assay-warehouse[retrieve]" in said
+
+
+def test_a_list_that_breaks_off_leaves_what_stood_there(
+    store: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ingest.retrieve import bm25
+
+    assert run(store, "bm25") == 0
+    folder = store.path.parent / "out" / "bm25"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    score = bm25.score
+
+    def breaks(module: Any, found: Any, text: str) -> Any:
+        if text == "zebra":
+            raise KeyboardInterrupt
+        return score(module, found, text)
+
+    monkeypatch.setattr(bm25, "score", breaks)
+    assert run(store, "bm25", "--unit", "name", "--name", "c-bm25") == 130
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
