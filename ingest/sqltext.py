@@ -23,6 +23,11 @@ _LOOSE = r"[:,\[]\s*-?(?i:nan|inf|infinity)\s*[,}\]]|,\s*[}\]]"
 #: A line with more opening brackets than this inside each other is not read.
 DEEPEST = 500
 
+#: All of it but the space, the tab and the line's ends.
+OTHER_WHITE_SPACE = (
+    r"\x0b\x0c\x1c-\x1f\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
+)
+
 _MACROS = (
     # Whether a text that DuckDB takes for JSON is none. What stands in strings is looked at only where there is a doubt.
     rf"""is_loose_json(t) as case
@@ -39,8 +44,13 @@ _MACROS = (
     end""",
     # The distinct words of a text.
     f"""words(t) as list_distinct(regexp_extract_all(lower(nfc_normalize(t)), '[{WORD_CHARACTER}]+'))""",
-    # How many white-space-separated pieces a text has.
-    f"""pieces(t) as len(regexp_extract_all(t, '[^{WHITE_SPACE}]+'))""",
+    # How many white-space-separated pieces a text has. Splitting at spaces is ten times quicker than the general pattern.
+    rf"""pieces(t) as case
+        when regexp_matches(t, '[{OTHER_WHITE_SPACE}]') then len(regexp_extract_all(t, '[^{WHITE_SPACE}]+'))
+        else len(list_filter(
+            string_split(replace(replace(replace(t, chr(10), ' '), chr(9), ' '), chr(13), ' '), ' '), lambda x: x != ''
+        ))
+    end""",
     # A leaf of JSON (as JSON text) as an ID: a string, or a whole number's digits; else null.
     r"""id_text(j) as case
         when j[1] = '"' then case when contains(j, chr(92)) then cast(j as json) ->> '$' else j[2:-2] end
@@ -56,12 +66,18 @@ _MACROS = (
         when len(l) = len(list_distinct(l)) then range(1, len(l) + 1)
         else list_transform(l, lambda x: list_position(l, x))
     end""",
-    # The IDs of a context that stand bare in a text. An ID of letters and digits alone does where it is a word.
-    f"""bare_ids_in_text(t, ids) as case
+    # The IDs of a context that stand bare in a text. An ID of letters and digits alone does where it is a word: where it stands, a
+    # mark is put in its place, and a mark without a letter or digit at either end is looked for.
+    rf"""bare_ids_in_text(t, ids) as case
         when t is null or ids is null then null
-        when len(list_filter(ids, lambda x: contains(t, x) and not regexp_full_match(x, '[{WORD_CHARACTER}]+'))) > 0
+        when contains(t, chr(1)) or len(list_filter(ids, lambda x: contains(t, x) and not regexp_full_match(x, '[{WORD_CHARACTER}]+'))) > 0
             then bare_ids(t, list_distinct(ids))
-        else list_intersect(list_distinct(ids), regexp_extract_all(t, '[{WORD_CHARACTER}]+'))
+        else list_filter(
+            list_filter(list_distinct(ids), lambda x: contains(t, x)),
+            lambda x: regexp_matches(
+                replace(t, x, chr(1)), '(^|[^{WORD_CHARACTER}\x01])\x01($|[^{WORD_CHARACTER}\x01])'
+            )
+        )
     end""",
     # The same where citations are written in a form such as '(ID {id})'.
     """formed_ids_in_text(t, ids, form) as case

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,7 @@ def test_a_load_killed_at_any_moment_leaves_all_or_nothing(store: Warehouse, tmp
                 "keeping answers",
                 "keeping contexts",
                 "keeping the contexts' documents",
+                "checking what was written",
                 "committing",
                 "reading answers.jsonl",
             ]
@@ -110,7 +113,7 @@ def test_a_load_killed_at_any_moment_leaves_all_or_nothing(store: Warehouse, tmp
         finished = child.wait() == 0
         found = state(store)
         assert found == NEW if finished else found in (OLD, NEW)
-        inside += not finished and found == OLD and last.startswith(("keeping", "committing"))
+        inside += not finished and found == OLD and last.startswith(("keeping", "checking", "committing"))
         assert (
             store.rows("select * from assay_raw.answers where recording_id = 'beside' order by all") == beside
         )
@@ -121,6 +124,40 @@ def test_a_load_killed_at_any_moment_leaves_all_or_nothing(store: Warehouse, tmp
     assert inside > KILLS / 2
     store.load(folder)
     assert state(store) == NEW
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 16 MB, in memory."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("a disk can't be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_disk_that_is_really_full_leaves_what_was_there(
+    store: Warehouse, small_disk: Path, tmp_path: Path
+) -> None:
+    there = Warehouse(small_disk / "warehouse.duckdb")
+    shutil.copy(store.path, there.path)
+    filler = small_disk / "filler"
+    free = shutil.disk_usage(small_disk).free
+    filler.write_bytes(b"x" * (free - 300_000))
+    folder = write_recording(tmp_path / "r", "r", "answers", answers(20_000, "d1"))
+    command = [sys.executable, "-m", "ingest", "load", str(folder)]
+    env = environment(there) | {"ASSAY_MEMORY": "60MB"}
+    done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert "error: " in done.stderr and "Traceback" not in done.stderr
+    assert state(there) == OLD
+    filler.unlink()
+    there.load(folder)
+    assert state(there) == NEW
 
 
 def test_a_full_disk_leaves_what_was_there(store: Warehouse, tmp_path: Path) -> None:
@@ -239,7 +276,7 @@ def test_list_and_drop(store: Warehouse, capsys: pytest.CaptureFixture[str]) -> 
     assert store.rows("select count(*) from assay_raw.answers") == [(10,)]
     assert store.run("drop", "c", "--with-recordings") == 0
     left = {table for table, rows in store.everything().items() if rows}
-    assert left == {"loads"}
+    assert left == {"loads", "check_rules"}
 
 
 def test_a_replaced_collection_says_whom_it_touches(
@@ -254,7 +291,7 @@ def test_a_replaced_collection_says_whom_it_touches(
 
 def test_a_pinned_collection_is_held_to_its_digest(store: Warehouse, tmp_path: Path) -> None:
     [(digest,)] = store.rows("select digest from assay_raw.collections")
-    check = "select observed from assay_raw.checks where check_name = 'collection_digest_differs'"
+    check = "select observed from assay_raw.checks where check_name = 'collection_digest_differs' and status = 'failed'"
     store.load(
         write_recording(tmp_path / "pinned", "p", "answers", answers(1, "d0"), collection_digest=digest)
     )
