@@ -99,6 +99,8 @@ class _Best:
         self.query = np.empty(0, np.int64)
         self.place = np.empty(0, np.int64)
         self.score = np.empty(0)
+        #: The place of the last unit that was looked at.
+        self.latest = -1
         #: The score of each query's last document; below it nothing gets in.
         self.last = np.full(len(queries), -np.inf)
 
@@ -107,12 +109,16 @@ class _Best:
         rounded = self.rounded @ vectors.T
         rounded /= norms
         least = self.last - self.error
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        # Whether a document has one unit here and had none before.
+        is_once = len(starts) == len(places) and places[0] != self.latest
+        self.latest = int(places[-1])
         if np.isneginf(least).any():
-            starts = np.flatnonzero(np.diff(places, prepend=-1))
             if len(starts) >= self.depth:
                 # As many documents of this block reach the depth-th best of it.
-                whole = len(starts) == len(places)
-                of_documents = rounded if whole else np.maximum.reduceat(rounded, starts, axis=1)
+                of_documents = (
+                    rounded if len(starts) == len(places) else np.maximum.reduceat(rounded, starts, axis=1)
+                )
                 at = len(starts) - self.depth
                 least = np.maximum(least, np.partition(of_documents, at, axis=1)[:, at] - 2 * self.error)
         # In 4 bytes, but never above what it stands for.
@@ -123,18 +129,19 @@ class _Best:
         rows, d = np.unique(d, return_inverse=True)
         scores = _scores(self.whole, unit_integers(vectors[rows]), q, d)
         keep = scores >= self.last[q]
-        self._merge(q[keep], places[rows][d[keep]], scores[keep])
+        self._merge(q[keep], places[rows][d[keep]], scores[keep], is_once)
 
-    def _merge(self, query: Places, place: Places, score: Doubles) -> None:
+    def _merge(self, query: Places, place: Places, score: Doubles, is_once: bool) -> None:
         query = np.concatenate([self.query, query])
         place = np.concatenate([self.place, place])
         score = np.concatenate([self.score, score])
-        # A document once, with the score of its best unit.
-        order = np.lexsort((-score, place, query))
-        query, place, score = query[order], place[order], score[order]
-        first = np.ones(len(query), dtype=bool)
-        first[1:] = (query[1:] != query[:-1]) | (place[1:] != place[:-1])
-        query, place, score = query[first], place[first], score[first]
+        if not is_once:
+            # A document once, with the score of its best unit.
+            order = np.lexsort((-score, place, query))
+            query, place, score = query[order], place[order], score[order]
+            first = np.ones(len(query), dtype=bool)
+            first[1:] = (query[1:] != query[:-1]) | (place[1:] != place[:-1])
+            query, place, score = query[first], place[first], score[first]
         order = np.lexsort((place, -score, query))
         query, place, score = query[order], place[order], score[order]
         rank = np.arange(len(query)) - np.searchsorted(query, query)
