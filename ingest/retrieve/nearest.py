@@ -113,14 +113,13 @@ class _Best:
         # Whether a document has one unit here and had none before.
         is_once = len(starts) == len(places) and places[0] != self.latest
         self.latest = int(places[-1])
-        if np.isneginf(least).any():
-            if len(starts) >= self.depth:
-                # As many documents of this block reach the depth-th best of it.
-                of_documents = (
-                    rounded if len(starts) == len(places) else np.maximum.reduceat(rounded, starts, axis=1)
-                )
-                at = len(starts) - self.depth
-                least = np.maximum(least, np.partition(of_documents, at, axis=1)[:, at] - 2 * self.error)
+        if len(starts) >= self.depth and np.isneginf(least).any():
+            # As many documents of this block reach the depth-th best of it.
+            of_documents = (
+                rounded if len(starts) == len(places) else np.maximum.reduceat(rounded, starts, axis=1)
+            )
+            at = len(starts) - self.depth
+            least = np.maximum(least, np.partition(of_documents, at, axis=1)[:, at] - 2 * self.error)
         # In 4 bytes, but never above what it stands for.
         limit = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
         q, d = np.divmod(np.flatnonzero(rounded >= limit[:, None]), len(places))
