@@ -10,6 +10,7 @@ from pathlib import Path
 from ingest.errors import AssayError, CannotRun
 from ingest.formats.base import Options, parse_settings
 from ingest.load import find, load
+from ingest.retrieve.cli import add_retrieve_parser
 from ingest.warehouse import open_warehouse, warehouse_path
 
 
@@ -160,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--to", required=True, type=Path, metavar="FILE")
     sub.set_defaults(run=_publish)
+    add_retrieve_parser(commands)
     return parser
 
 
