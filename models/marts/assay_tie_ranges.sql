@@ -20,7 +20,7 @@ depths as (
         recording_id,
         max(try_cast(value as {{ dbt.type_bigint() }})) as depth
     from {{ ref('stg_assay__recording_settings') }}
-    where setting in ('depth', 'options.depth')
+    where setting in ('depth', 'options.depth', 'retrieval.depth')
     group by recording_id
 
 ),

@@ -1,0 +1,121 @@
+with
+
+collections as (
+
+    select * from {{ ref('stg_assay__collections') }}
+
+),
+
+collection_fields as (
+
+    select * from {{ ref('stg_assay__collection_fields') }}
+
+),
+
+document_fields as (
+
+    select * from {{ ref('stg_assay__document_fields') }}
+
+),
+
+documents as (
+
+    select * from {{ ref('stg_assay__documents') }}
+
+),
+
+-- A document as the model reads it, its ID and the fields' labels included, stands beside its fields.
+parts as (
+
+    select
+        collection,
+        '(all)' as field,
+        cast(0 as {{ dbt.type_bigint() }}) as position,
+        true as is_whole_document
+    from collections
+
+    union all
+
+    select
+        collection,
+        field,
+        position,
+        false as is_whole_document
+    from collection_fields
+
+),
+
+texts as (
+
+    select
+        collection,
+        field,
+        false as is_whole_document,
+        n_words
+    from document_fields
+
+    union all
+
+    select
+        collection,
+        '(all)' as field,
+        true as is_whole_document,
+        n_words
+    from documents
+
+),
+
+numbered as (
+
+    select
+        collection,
+        field,
+        is_whole_document,
+        n_words,
+        row_number() over (partition by collection, is_whole_document, field order by n_words) as place,
+        count(*) over (partition by collection, is_whole_document, field) as n_texts
+    from texts
+
+),
+
+-- The median is the middle one, or half the sum of the two in the middle.
+counted as (
+
+    select
+        collection,
+        field,
+        is_whole_document,
+        count(*) as n_texts,
+        sum(n_words) as n_words,
+        max(n_words) as most_words,
+        sum(case when place * 2 in (n_texts, n_texts + 1, n_texts + 2) then n_words end) as middle_words,
+        count(case when place * 2 in (n_texts, n_texts + 1, n_texts + 2) then 1 end) as n_middle
+    from numbered
+    group by collection, field, is_whole_document
+
+),
+
+final as (
+
+    select
+        parts.collection,
+        parts.is_whole_document,
+        parts.field,
+        cast(parts.position as {{ dbt.type_bigint() }}) as position,
+        cast(collections.n_documents as {{ dbt.type_bigint() }}) as n_documents,
+        cast(collections.n_documents - coalesce(counted.n_texts, 0) as {{ dbt.type_bigint() }}) as n_empty,
+        cast(coalesce(counted.n_words, 0) as {{ dbt.type_bigint() }}) as n_words,
+        cast(counted.middle_words as double) / counted.n_middle as median_words,
+        cast(counted.most_words as {{ dbt.type_bigint() }}) as most_words
+    from parts
+    inner join collections
+        on parts.collection = collections.collection
+    left join counted
+        on
+            parts.collection = counted.collection
+            and parts.field = counted.field
+            and parts.is_whole_document = counted.is_whole_document
+
+)
+
+select * from final
