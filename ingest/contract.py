@@ -165,6 +165,8 @@ _COLLECTION_TABLES: tuple[Table, ...] = (
             _c("field", "varchar", "The field."),
             _c("value", "varchar", "Its text, byte for byte."),
             _c("n_words", "bigint", "Whitespace-separated pieces of the text."),
+            _c("n_sentences", "bigint", "Sentences of the text, by the rule that retrieval cuts by."),
+            _c("is_cut", "boolean", "The text looks cut: it ends in three dots."),
         ),
         "collection",
     ),

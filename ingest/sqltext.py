@@ -51,6 +51,14 @@ _MACROS = (
             string_split(replace(replace(replace(t, chr(10), ' '), chr(9), ' '), chr(13), ' '), ' '), lambda x: x != ''
         ))
     end""",
+    # How many sentences a text has, by the rule of `ingest.retrieve.units`: ends of sentences become ends of lines, and a piece without a
+    # letter or digit belongs to a neighbour.
+    r"""n_sentences(t) as case when regexp_matches(t, '[^\s\p{Z}]') then greatest(1, len(list_filter(
+        string_split(regexp_replace(regexp_replace(
+            t, '([.!?…]+["''”’»)\]}]*)[\s\p{Z}]', '\1' || chr(10), 'g'
+        ), '([。！？]+[”’」』）]*|\r)', '\1' || chr(10), 'g'), chr(10)),
+        lambda x: regexp_matches(x, '[\p{L}\p{N}]')
+    ))) else 0 end""",
     # A leaf of JSON (as JSON text) as an ID: a string, or a whole number's digits; else null.
     r"""id_text(j) as case
         when j[1] = '"' then case when contains(j, chr(92)) then cast(j as json) ->> '$' else j[2:-2] end

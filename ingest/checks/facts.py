@@ -16,9 +16,9 @@ _MOST_EXAMPLES = 3
 
 #: What a recording of each kind is known by.
 _MANIFEST = {
-    "answers": ("split", "model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_recommendations"),
-    "traces": ("split", "model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_searches"),
-    "contexts": ("split", "recorded_at", "results_shown"),
+    "answers": ("model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_recommendations"),
+    "traces": ("model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_searches"),
+    "contexts": ("results_shown",),
 }  # fmt: skip
 
 

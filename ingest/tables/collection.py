@@ -39,7 +39,8 @@ def add_documents(load: Load, source: SourceFile, table: str, fields: list[str],
         load.progress.step(f"counting the words of {field}")
         load.insert(
             "document_fields",
-            f"select {collection} as collection, doc_id, {name} as field, {value} as value, pieces({value}) as n_words"
+            f"select {collection} as collection, doc_id, {name} as field, {value} as value, pieces({value}) as n_words,"
+            f" n_sentences({value}) as n_sentences, regexp_matches({value}, '([.][.][.]|…)\\s*$') as is_cut"
             f" from {table} where {value} != ''",
         )
         load.insert(

@@ -51,7 +51,9 @@ texts as (
         collection,
         field,
         false as is_whole_document,
-        n_words
+        n_words,
+        n_sentences,
+        is_cut
     from document_fields
 
     union all
@@ -60,7 +62,9 @@ texts as (
         collection,
         '(all)' as field,
         true as is_whole_document,
-        n_words
+        n_words,
+        null as n_sentences,
+        null as is_cut
     from documents
 
 ),
@@ -72,6 +76,8 @@ numbered as (
         field,
         is_whole_document,
         n_words,
+        n_sentences,
+        is_cut,
         row_number() over (partition by collection, is_whole_document, field order by n_words) as place,
         count(*) over (partition by collection, is_whole_document, field) as n_texts
     from texts
@@ -88,6 +94,8 @@ counted as (
         count(*) as n_texts,
         sum(n_words) as n_words,
         max(n_words) as most_words,
+        sum(n_sentences) as n_sentences,
+        count(*) filter (where is_cut) as n_cut,
         sum(case when place * 2 in (n_texts, n_texts + 1, n_texts + 2) then n_words end) as middle_words,
         count(case when place * 2 in (n_texts, n_texts + 1, n_texts + 2) then 1 end) as n_middle
     from numbered
@@ -106,7 +114,10 @@ final as (
         cast(collections.n_documents - coalesce(counted.n_texts, 0) as {{ dbt.type_bigint() }}) as n_empty,
         cast(coalesce(counted.n_words, 0) as {{ dbt.type_bigint() }}) as n_words,
         cast(counted.middle_words as double) / counted.n_middle as median_words,
-        cast(counted.most_words as {{ dbt.type_bigint() }}) as most_words
+        cast(counted.most_words as {{ dbt.type_bigint() }}) as most_words,
+        -- A whole document is a record, not a text that has sentences.
+        cast(case when not parts.is_whole_document then coalesce(counted.n_sentences, 0) end as {{ dbt.type_bigint() }}) as n_sentences,
+        cast(case when not parts.is_whole_document then coalesce(counted.n_cut, 0) end as {{ dbt.type_bigint() }}) as n_cut
     from parts
     inner join collections
         on parts.collection = collections.collection

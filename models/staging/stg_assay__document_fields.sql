@@ -13,7 +13,9 @@ final as (
         doc_id,
         field,
         value,
-        n_words
+        n_words,
+        n_sentences,
+        is_cut
     from source
 
 )
