@@ -46,12 +46,14 @@ unit: $(VENV)/dev ## every test: dbt's on the example store, then Python's
 	rm -rf build/test && mkdir -p build/test
 	ASSAY_WAREHOUSE=build/test/store.duckdb $(BIN)/python -m ingest load examples/store
 	ASSAY_WAREHOUSE=build/test/store.duckdb DBT_TARGET_PATH=build/test/target $(DBT) --quiet build --profiles-dir . --project-dir .
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n 2 --dist loadfile
 
 bench: $(VENV)/dev ## speed and memory beside peers (benchmarks/README.md)
 	$(PYTHON) -m venv $(VENV)-peers
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/significance.py
+	$(BIN)/python benchmarks/retrieval.py --folder build/benchmark-retrieval
+	$(BIN)/python benchmarks/loading.py --build
 	$(BIN)/python benchmarks/context_scores.py --peers-python $(VENV)-peers/bin/python
 	$(BIN)/python benchmarks/context_scores.py --peers-python $(VENV)-peers/bin/python --rows 10000000
 

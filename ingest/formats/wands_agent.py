@@ -1,7 +1,7 @@
 """Traces of the WANDS search agent of cheat-at-search: a JSON object a trace, with ``steps`` of searches and picks and faces as feedback.
 
 Each search is an event with the model call that made it as its step, its ``top_k`` and category beside; a rejected search has its error and known,
-empty results. ``picks`` are picks (a round that the harness refused has its error and doesn't count), the faces that answered them feedback, shown before
+empty results. ``picks`` are picks (a round that the harness refused is an empty one with its error, and doesn't count), the faces that answered them feedback, shown before
 the next step. The agent saw grades while it worked (``judgments_shown``). ``--collection`` names the collection; a trace's query is that of just one query
 there with its text. Traces of one query are its trials. The queries asked are those of the file.
 
@@ -125,7 +125,7 @@ def _of_trace(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The events of a trace. A pick's step is the model call before it."""
     call: int | None = None
     usage: dict[str, Any] = {}
-    for place, step in enumerate(steps):
+    for step in steps:
         kind = step.get("type")
         if kind == "model_call":
             call = step.get("n")
@@ -142,12 +142,19 @@ def _of_trace(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 event["scores"] = [r.get("score") for r in results]
             extra = {k: step[k] for k in ("category", "top_k") if step.get(k) is not None}
             yield {**event, "error": step.get("error"), "extra": extra or None}
+        elif kind == "harness_error":
+            # A round whose picks the harness didn't take; it wrote down what was wrong, not what they were.
+            yield {
+                "event": "pick",
+                "step": call,
+                "picked": [],
+                "error": step.get("message"),
+                "extra": usage or None,
+            }
         elif kind == "picks":
             picks = step.get("picks") or []
-            following = steps[place + 1] if place + 1 < len(steps) else {}
-            refused = following.get("message") if following.get("type") == "harness_error" else None
             yield {
-                "event": "pick", "step": call, "picked": [str(p.get("id")) for p in picks], "error": refused,
+                "event": "pick", "step": call, "picked": [str(p.get("id")) for p in picks],
                 "extra": {"attempt": step.get("attempt"), **usage},
             }  # fmt: skip
             faces = " ".join(str(p["feedback"]) for p in picks if p.get("feedback"))
