@@ -1,4 +1,4 @@
-"""``python -m ingest``: load, check, formats, list, drop, init, publish."""
+"""``python -m ingest``: load, check, formats, export, list, drop, init, publish."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ def _formats(args: argparse.Namespace) -> int:
 
     for name, one in formats().items():
         print(f"{name:<16} {one.SUMMARY}")
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from ingest.exports import export
+    from ingest.exports.base import chosen
+
+    con = open_warehouse(wait=args.wait)
+    try:
+        said = export(con, args.format, chosen(con, args.collection, args.recording), args.folder)
+    finally:
+        con.close()
+    print("\n".join(said))
     return 0
 
 
@@ -142,6 +155,20 @@ def _parser() -> argparse.ArgumentParser:
     sub.set_defaults(run=_check)
     sub = commands.add_parser("formats", help="list the formats that can be read")
     sub.set_defaults(run=_formats)
+    sub = commands.add_parser(
+        "export", parents=[waiting], help="write a collection and its recordings as trec, beir or ragas files"
+    )
+    sub.add_argument("format", metavar="FORMAT", help="trec, beir or ragas")
+    sub.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or a new one")
+    sub.add_argument("--collection", required=True, metavar="NAME")
+    sub.add_argument(
+        "--recording",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="one of its recordings; all without it",
+    )
+    sub.set_defaults(run=_export)
     sub = commands.add_parser("list", parents=[waiting], help="list what is loaded, from where and when")
     sub.set_defaults(run=_list)
     sub = commands.add_parser(

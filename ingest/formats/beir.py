@@ -21,7 +21,7 @@ from typing import Any
 
 from ingest.errors import BadInput, shown
 from ingest.files import Given, SourceFile, open_plain
-from ingest.formats._seen import first_bytes, stem
+from ingest.formats._seen import first_bytes, stem, text_id
 from ingest.formats.base import Found, Options, from_records, from_sql, quarantine_sql, staged_lines
 from ingest.sqltext import literal
 from ingest.staging import Load
@@ -178,7 +178,11 @@ def _queries(load: Load, source: SourceFile, qrels: list[Path]) -> str:
 
 
 def _judgments(load: Load, source: SourceFile, qrels: list[Path]) -> str:
-    parts = [f"select * from ({_staged(load, source, path)})" for path in qrels]
+    """Judgments of every file; lines are counted on from one file to the next."""
+    parts, before = [], 0
+    for path in qrels:
+        parts.append(f"select * from ({_staged(load, source, path, before)})")
+        before += load.count(f"select coalesce(max(line), 0) from {_table(path)}")
     rows = (
         " union all ".join(parts)
         or "select 0 as line, null as query_id, null as doc_id, null as grade where false"
@@ -189,9 +193,14 @@ def _judgments(load: Load, source: SourceFile, qrels: list[Path]) -> str:
     )
 
 
-def _staged(load: Load, source: SourceFile, path: Path) -> str:
+def _table(path: Path) -> str:
+    """The name of the table in which a file of qrels is staged."""
+    return f"beir_qrels_{text_id(path.name)}"
+
+
+def _staged(load: Load, source: SourceFile, path: Path, before: int = 0) -> str:
     """One file of qrels as line, query_id, doc_id and grade; lines that break it go to quarantine."""
-    number = f"beir_qrels_{abs(hash(path.name)) % 1_000_000}"
+    number = _table(path)
     staged_lines(load, source, number, path)
     (q, d, g), is_header = _columns(path)
     load.con.execute(
@@ -209,8 +218,12 @@ def _staged(load: Load, source: SourceFile, path: Path) -> str:
         from split
         """
     )
-    quarantine_sql(load, source, f"select line, reason, text from {number}_columns where reason is not null")
-    return f"select line, query_id, doc_id, cast(cast(trim(grade) as decimal(38, 6)) as bigint) as grade from {number}_columns where reason is null"
+    quarantine_sql(
+        load,
+        source,
+        f"select line + {before} as line, reason, text from {number}_columns where reason is not null",
+    )
+    return f"select line + {before} as line, query_id, doc_id, cast(cast(trim(grade) as decimal(38, 6)) as bigint) as grade from {number}_columns where reason is null"
 
 
 def _place(columns: list[str], names: tuple[str, ...]) -> int:
