@@ -163,7 +163,7 @@ def _documents(attributes: dict[str, Any]) -> list[Any] | None:
     """The documents of a retriever, from a list or from numbered attributes."""
     given = attributes.get("retrieval.documents")
     if isinstance(given, list):
-        return [d.get("document", d) if isinstance(d, dict) else d for d in given]
+        return [_document(d) for d in given]
     found: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
         parts = key.split(".")
@@ -175,6 +175,15 @@ def _documents(attributes: dict[str, Any]) -> list[Any] | None:
         ):
             found.setdefault(int(parts[2]), {})[".".join(parts[4:])] = value
     return [found[n] for n in sorted(found)] if found else None
+
+
+def _document(given: Any) -> Any:
+    """A document of a list: under ``document``, or with that before each of its keys, as Phoenix's Parquet has it."""
+    if not isinstance(given, dict):
+        return given
+    if isinstance(given.get("document"), dict):
+        return given["document"]
+    return {key.removeprefix("document."): value for key, value in given.items()}
 
 
 def _normalised(number: int, span: dict[str, Any]) -> Span:
