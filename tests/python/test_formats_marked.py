@@ -393,3 +393,32 @@ def test_real_files_load(warehouse: Warehouse, path: str, counts: tuple[int | No
     if counts[0] is not None:
         assert found[0] == counts[0]
     assert warehouse.rows("select count(*) from assay_raw.quarantine") == [(0,)]
+
+
+def test_ares_labels_are_judgments_and_support(warehouse: Warehouse, tmp_path: Path) -> None:
+    path = tmp_path / "nq.tsv"
+    rows = [
+        "Query\tDocument\tAnswer\tContext_Relevance_Label\tAnswer_Faithfulness_Label\tAnswer_Relevance_Label"
+    ]
+    rows += [
+        "q?\tfirst\ta\t1\t1.0\t1",
+        "q?\tsecond\tb\t0\t0\t",
+        "r?\tfirst\tc\t\t\t1",
+        "s?\tx\td\tmaybe\t1\t1",
+    ]
+    rows += [f"t{i}?\tx\td\t1\t1\t1" for i in range(60)]
+    path.write_text("\n".join(rows) + "\n")
+    found = format_of(path, None)
+    assert found is not None and found.NAME == "ares"
+    warehouse.load(path)
+    assert warehouse.rows(
+        "select query, value, grade from assay_raw.judgments join assay_raw.queries using (query_id)"
+        " join assay_raw.document_fields using (doc_id) where query in ('q?', 'r?') order by all"
+    ) == [("q?", "first", 1), ("q?", "second", 0)]
+    assert warehouse.rows(
+        "select query, trial, judge, label from assay_raw.support join assay_raw.queries using (query_id)"
+        " where query in ('q?', 'r?') order by all"
+    ) == [("q?", 1, "person", "supported"), ("q?", 2, "person", "unsupported")]
+    assert warehouse.rows("select line, reason from assay_raw.quarantine where kind = 'recording'") == [
+        (4, "could not convert string to float: 'maybe'")
+    ]

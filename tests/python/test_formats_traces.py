@@ -255,3 +255,58 @@ def test_real_weaviate_is_its_native_conversion(tmp_path: Path) -> None:
     )
     native.load(*sorted((SHARED / "native").glob("weaviate*")))
     assert differences(raw, native, frozenset({"duration_ms"})) == {}
+
+
+def test_browsecomp_plus(warehouse: Warehouse, tmp_path: Path) -> None:
+    folder = tmp_path / "gpt"
+    folder.mkdir()
+    hits = [{"docid": "A-12", "score": 2.5, "snippet": "x"}, {"docid": 38, "score": 1}]
+    steps = [
+        {"type": "reasoning", "output": ["thinking"]},
+        {
+            "type": "tool_call",
+            "tool_name": "search",
+            "arguments": '{"query": "oak"}',
+            "output": json.dumps(hits),
+        },
+        {"type": "tool_call", "tool_name": "get_document", "arguments": {"docid": 38}, "output": "text"},
+        {
+            "type": "tool_call",
+            "tool_name": "local_knowledge_base_search",
+            "arguments": {"query": "pine"},
+            "output": "not a list",
+        },
+        {
+            "type": "output_text",
+            "output": "It is [A-12], as https://x.org/[2019]/12 said in (2020), and [38][A-12].",
+        },
+    ]
+    (folder / "run_1.json").write_text(
+        json.dumps(
+            {
+                "query_id": 7,
+                "status": "completed",
+                "retrieved_docids": ["A-12", "38"],
+                "result": steps,
+                "metadata": {"model": "m"},
+            }
+        )
+    )
+    (folder / "run_2.json").write_text(
+        json.dumps({"query_id": "8", "status": "incomplete", "retrieved_docids": [], "result": steps[:1]})
+    )
+    found = format_of(folder, None)
+    assert found is not None and found.NAME == "browsecomp_plus"
+    warehouse.load(folder)
+    assert warehouse.rows("select trace_id, search, query, has_results from assay_raw.searches order by all") == [
+        ("7/1", 1, "oak", True), ("7/1", 2, "pine", False),
+    ]  # fmt: skip
+    # The ID is A-12, not 12; a year in brackets is no document that was found, and is kept as it stands.
+    assert warehouse.rows("select list(picked order by position) from assay_raw.picks") == [
+        (["A-12", "2019", "38"],)
+    ]
+    assert warehouse.rows("select query_id, is_finished from assay_raw.traces order by 1") == [
+        ("7", True),
+        ("8", False),
+    ]
+    assert warehouse.rows("select model from assay_raw.recordings") == [("m",)]
