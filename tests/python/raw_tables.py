@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conftest import Warehouse
+
 from ingest.contract import TABLES
-from tests.python.conftest import Warehouse
 
 #: What may differ between two formats that say the same: where it came from, not what it says.
 _ABOUT_THE_SOURCE = {

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import SHARED, Warehouse, write_collection, write_lines
+from raw_tables import differences
 
 from ingest.formats import format_of, formats
 from ingest.formats._marks import cited_in
-from tests.python.conftest import SHARED, Warehouse, write_collection, write_lines
-from tests.python.raw_tables import differences
 
 
 def values(text: str, ids: list[str], base: int | None = None) -> list[str]:
