@@ -6,6 +6,7 @@ old file or the new one. A process that holds the old file keeps reading it unti
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
 from pathlib import Path
@@ -32,7 +33,8 @@ def publish(target: Path, *, wait: float = 0.0, warehouse: Path | None = None) -
         raise CannotRun(f"{target}: this is a folder. Name a file.")
     target.parent.mkdir(parents=True, exist_ok=True)
     connect(source, read_only=True, wait=wait).close()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")
+    _sweep(target)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.{os.getpid()}.", suffix=".new")
     os.close(handle)
     new = Path(name)
     new.unlink()
@@ -49,6 +51,24 @@ def publish(target: Path, *, wait: float = 0.0, warehouse: Path | None = None) -
         for left in (new, Path(f"{name}.wal")):
             left.unlink(missing_ok=True)
     return f"{target}: published, {n_tables} tables, {n_rows:,} rows"
+
+
+def _sweep(target: Path) -> None:
+    """Remove what publishing to this file left behind where it was killed: files under a temporary name whose process is gone."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.new*"):
+        owner = left.name.removeprefix(f".{target.name}.").split(".")[0]
+        if owner.isdecimal() and not _is_alive(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _sync(path: Path) -> None:

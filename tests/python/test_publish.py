@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,17 @@ def test_what_cannot_be_published(built: Path, tmp_path: Path, warehouse: Wareho
         publish(target, warehouse=built)
     assert target.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bi.duckdb", "house.duckdb"]
+
+
+def test_what_a_killed_publish_left_is_swept(built: Path, tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    folder = tmp_path / "out"
+    folder.mkdir()
+    left = [folder / f".bi.duckdb.{ended.pid}.x.new", folder / f".bi.duckdb.{ended.pid}.x.new.wal"]
+    # Another publish that runs now, and another target's file, are left alone.
+    others = [folder / f".bi.duckdb.{os.getpid()}.y.new", folder / f".other.duckdb.{ended.pid}.x.new"]
+    for path in (*left, *others):
+        path.write_bytes(b"")
+    publish(folder / "bi.duckdb", warehouse=built)
+    assert sorted(folder.iterdir()) == sorted([folder / "bi.duckdb", *others])

@@ -17,7 +17,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import PROJECT, Warehouse, write_collection, write_recording
+from conftest import PROJECT, Warehouse, dbt, write_collection, write_recording
 
 from ingest.publish import publish
 
@@ -251,6 +251,52 @@ def test_a_reader_sees_whole_files_through_ten_rounds(tmp_path: Path) -> None:
     thread.join()
     assert not errors
     assert len(seen) > 2
+
+
+def test_a_reader_sees_whole_rounds_of_load_build_and_publish(tmp_path: Path) -> None:
+    """In round n each of 20 answers cites n documents: a fact and a mart of the published file must both say n."""
+    warehouse, target = Warehouse(tmp_path / "house.duckdb"), tmp_path / "bi.duckdb"
+    docs, queries = [f"d{i}" for i in range(12)], [f"q{i}" for i in range(20)]
+    warehouse.load(write_collection(tmp_path / "c", docs=docs, queries=queries, qrels=[("q1", "d0", 1)]))
+    reader = (
+        "import duckdb, sys\n"
+        "con = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "one = 'select sum(n_cited) from assay.assay_answers'\n"
+        "two = 'select count(*) from assay.fct_assay__citations'\n"
+        "print(*[con.execute(sql).fetchone()[0] for sql in (one, two)])\n"
+    )
+    errors: list[str] = []
+    seen: list[int] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            done = subprocess.run([sys.executable, "-c", reader, str(target)], capture_output=True, text=True)
+            found = set(done.stdout.split())
+            if done.returncode or len(found) != 1 or int(found.copy().pop()) % 20:
+                errors.append(done.stdout + done.stderr)
+            else:
+                seen.append(int(found.pop()) // 20)
+
+    thread = threading.Thread(target=read)
+    for number in range(1, 11):
+        rows = [
+            {"query_id": q, "context": "x", "context_ids": docs, "answer": "", "cited": docs[:number]}
+            for q in queries
+        ]
+        warehouse.load(write_recording(tmp_path / "r", "r", "answers", rows))
+        # After the first round only what the recording changes is built.
+        changed = ["fct_assay__context_documents", "fct_assay__citations", "assay_contexts", "assay_answers"]
+        dbt(warehouse, "run", "--select", *(["+assay_answers"] if number == 1 else changed))
+        publish(target, warehouse=warehouse.path)
+        if number == 1:
+            thread.start()
+    time.sleep(1)
+    stop.set()
+    thread.join()
+    assert not errors
+    # Every round is seen in its turn, or passed over; none comes back.
+    assert seen == sorted(seen) and seen[-1] == 10 and len(set(seen)) > 5
 
 
 # What is loaded, and taking it out
