@@ -52,6 +52,7 @@ bench: $(VENV)/dev ## speed and memory beside peers (benchmarks/README.md)
 	$(PYTHON) -m venv $(VENV)-peers
 	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/significance.py
+	$(BIN)/python benchmarks/gate.py
 	$(BIN)/python benchmarks/retrieval.py --folder build/benchmark-retrieval
 	$(BIN)/python benchmarks/loading.py --build
 	$(BIN)/python benchmarks/context_scores.py --peers-python $(VENV)-peers/bin/python
