@@ -49,6 +49,14 @@ class SourceFile:
     unreadable: list[tuple[int, str, str]] = field(default_factory=list)
     #: The columns of a table.
     columns: list[str] = field(default_factory=list)
+    #: Where several files are read as one: each with the number of lines before it. Lines count on from one to the next.
+    parts: list[tuple[int, Path]] = field(default_factory=list)
+
+    def at(self, line: object) -> str:
+        """Where a line stands, for a message: the file and its own number of the line."""
+        number = int(str(line))
+        before, path = max(((n, p) for n, p in self.parts if n < number), default=(0, self.path))
+        return f"{path}, line {number - before}"
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from ingest.catalogue import delete, recordings_of
 from ingest.checks.run import run_checks
 from ingest.checks.settings import Settings, read_settings
 from ingest.contract import RAW_SCHEMA
-from ingest.errors import AssayError, BadInput, CannotRun, shown
+from ingest.errors import BadInput, CannotRun, shown
 from ingest.files import checked_path, digest_of
 from ingest.formats import format_of, native
 from ingest.formats.base import Found, Options
@@ -162,6 +162,11 @@ def _load_rows(
     _check_rows(work, found)
     run_checks(work, kind, values, found.described)
     n_lines = sum(f.n_lines for f in work.files)
+    for before, path, name in ((n, p, f.name) for f in work.files for n, p in sorted(f.parts, reverse=True)):
+        con.execute(
+            "update quarantined set file = ?, line = line - ? where file = ? and line > ?",
+            [path.relative_to(found.path).as_posix(), before, name, before],
+        )
     n_quarantined = work.count("select count(*) from quarantined")
     values |= {"load_number": number, "digest": digest, "n_lines": n_lines, "n_quarantined": n_quarantined}
     if found.kind == "recording":
@@ -241,15 +246,3 @@ def _check_rows(work: Load, found: Found) -> None:
                 f"{source.path}: it has {source.n_lines:,} rows, and {found.described.path.name} says {shown(stated)}. "
                 "Put the one right that is wrong."
             )
-
-
-def load_all(con: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> tuple[list[Loaded], list[AssayError]]:
-    """Load everything at the paths, each in its own transaction; what can't be loaded stops nothing else."""
-    done: list[Loaded] = []
-    failed: list[AssayError] = []
-    for found in find(paths):
-        try:
-            done.append(load(con, found))
-        except AssayError as error:
-            failed.append(error)
-    return done, failed

@@ -144,7 +144,7 @@ class Load:
         lacking = self.first(f"select line, missing from {table} where missing is not null order by line")
         if lacking is not None:
             raise BadInput(
-                f"{source.path}, line {lacking[0]}: the key {lacking[1]!r} is not there. "
+                f"{source.at(lacking[0])}: the key {lacking[1]!r} is not there. "
                 "Add it to the line, or take the line out."
             )
         self.con.execute(f"drop {'view' if staged.endswith('_rows') else 'table'} {staged}")
@@ -198,14 +198,12 @@ class Load:
             return
         n = int(str(first[0]))
         if self.strict:
-            raise BadInput(
-                f"{source.path}, line {first[1]}: {first[2]}. Put it right; --strict lets no line be lost."
-            )
+            raise BadInput(f"{source.at(first[1])}: {first[2]}. Put it right; --strict lets no line be lost.")
         if n >= source.n_lines or (
             n > self.settings.quarantine_lines and n > self.settings.quarantine_share * source.n_lines
         ):
             raise BadInput(
-                f"{source.path}, line {first[1]}: {first[2]}. {n:,} of {source.n_lines:,} lines can't be read, "
+                f"{source.at(first[1])}: {first[2]}. {n:,} of {source.n_lines:,} lines can't be read, "
                 f"which is too many. Put them right, or take them out."
             )
 
@@ -229,9 +227,7 @@ class Load:
         )
         if again is not None:
             named = ", ".join(f"{k} {shown(v)}" for k, v in zip(key, again[2:], strict=True))
-            raise BadInput(
-                f"{source.path}, line {again[0]}: {named} stands on line {again[1]} already. {what}"
-            )
+            raise BadInput(f"{source.at(again[0])}: {named} stands on line {again[1]} already. {what}")
 
     def refuse_unknown_queries(self, source: SourceFile, table: str, collection: str) -> None:
         """Refuse a typed table that names a query which the collection doesn't have."""
@@ -241,7 +237,7 @@ class Load:
         )
         if unknown is not None:
             raise BadInput(
-                f"{source.path}, line {unknown[0]}: {shown(unknown[1])} is not a query of the collection "
+                f"{source.at(unknown[0])}: {shown(unknown[1])} is not a query of the collection "
                 f"{collection!r}. Add it to the collection's queries and load that again, or take the line out."
             )
 

@@ -111,6 +111,16 @@ def ignoring(line: int, reason: str, text: str) -> None:
     """What passes over an unreadable line: some other reading of the file keeps it."""
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text that was decoded with ``surrogateescape`` was UTF-8."""
+    return not any("\udc80" <= c <= "\udcff" for c in text)
+
+
+def shown_bytes(text: str) -> str:
+    """Such a text for a message: each byte that was no UTF-8 as the replacement character."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def text_id(*texts: str) -> str:
     """The ID of a document that has none: the first 16 hexadecimal digits of the sha256 of its text."""
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ingest.errors import BadInput, shown
 from ingest.files import SourceFile, open_plain
+from ingest.formats._seen import is_utf8, shown_bytes
 from ingest.formats.base import quarantine_sql, staged_lines
 from ingest.staging import Load
 
 _COLUMNS = r"string_split(regexp_replace(trim(text, ' ' || chr(9) || chr(13)), '\s+', ' ', 'g'), ' ')"
 
 
-def judgments_sql(load: Load, source: SourceFile, column: int | None = None) -> str:
+def judgments_sql(load: Load, source: SourceFile, column: int | None = None, *, keeps: bool = True) -> str:
     """Judgments of a qrels file; `column` is that of the grade where it isn't the last of four.
 
-    Raises BadInput for a comment: qrels have none, and readers differ in what they make of one.
+    `keeps` false leaves the lines that can't be read to another reading. Raises BadInput for a comment: qrels have none, and
+    readers differ in what they make of one.
     """
-    staged_lines(load, source, "qrels_lines")
+    staged_lines(load, source, "qrels_lines", keeps=keeps)
     comment = load.first(
         "select line, text from qrels_lines where starts_with(ltrim(text), '#') order by line"
     )
@@ -41,7 +43,8 @@ def judgments_sql(load: Load, source: SourceFile, column: int | None = None) -> 
         from split
         """
     )
-    quarantine_sql(load, source, "select line, reason, text from qrels_columns where reason is not null")
+    if keeps:
+        quarantine_sql(load, source, "select line, reason, text from qrels_columns where reason is not null")
     return """
         select line, cast(json_object('query_id', query_id, 'doc_id', doc_id, 'grade', cast(grade as bigint)) as varchar) as text
         from qrels_columns where reason is null
@@ -98,31 +101,46 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_BLOCK = re.compile(r"<\s*(/?)\s*(top|topic|doc)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"<\s*(/?)\s*([A-Za-z]+)\b[^>]*>")
 _LABEL = re.compile(r"^\s*(Number|Topic|Title|Description|Narrative)\s*:\s*", re.IGNORECASE)
 
 
-def tagged(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def tagged(
+    path: Path, names: tuple[str, ...], refuse: Callable[[int, str, str], None]
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Topics or documents between tags, a block at a time: the line where it begins, and its fields by their tags, in lower case.
 
-    A field goes on to the next tag, closed or not, as topics have it, without the ends of lines around it; text outside of any inner tag is the field ``""``.
+    `names` are the tags around a block. A field goes on to the next tag, closed or not, as topics have it, without the ends of lines around it; text
+    outside of any inner tag is the field ``""``. `refuse(line, reason, text)` gets a block that isn't closed, or isn't UTF-8.
     """
+    blocks = re.compile(rf"<\s*(/?)\s*({'|'.join(names)})\b[^>]*>", re.IGNORECASE)
     start = 0
     lines: list[str] = []
+
+    def unclosed() -> None:
+        refuse(start, f"the block that begins here isn't closed with </{names[0]}>", "\n".join(lines))
+
     with open_plain(path) as stream:
         for number, raw in enumerate(stream, start=1):
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n")
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape").rstrip("\r\n")
             at = 0
-            for tag in _BLOCK.finditer(line):
+            for tag in blocks.finditer(line):
                 if not tag[1]:
+                    if start:
+                        lines.append(line[at : tag.start()])
+                        unclosed()
                     start, lines, at = number, [], tag.end()
                 elif start:
                     lines.append(line[at : tag.start()])
-                    yield start, _fields(lines)
+                    if is_utf8("\n".join(lines)):
+                        yield start, _fields(lines)
+                    else:
+                        refuse(start, "the block that begins here isn't UTF-8", shown_bytes("\n".join(lines)))
                     start, lines, at = 0, [], tag.end()
             if start:
                 lines.append(line[at:])
+    if start:
+        unclosed()
 
 
 def _fields(lines: list[str]) -> dict[str, str]:

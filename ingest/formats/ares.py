@@ -10,19 +10,16 @@ collection, as everywhere.
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import BadInput
-from ingest.files import SourceFile, open_plain
+from ingest.files import SourceFile
+from ingest.formats._csv import csv_rows, header_of
 from ingest.formats._seen import (
     answers_recording,
-    first_bytes,
     ignoring,
     refusing,
     seen_collection,
@@ -47,7 +44,7 @@ def recognise(path: Path) -> bool:
     """Whether a TSV file's header has the columns."""
     if not path.is_file() or not path.name.removesuffix(".gz").endswith(".tsv"):
         return False
-    header = first_bytes(path).split("\n", 1)[0].rstrip("\r").split("\t")
+    header = header_of(path, "\t")
     return set(_COLUMNS) <= set(header) and bool({_RELEVANT, _FAITHFUL} & set(header))
 
 
@@ -94,24 +91,17 @@ def _label(row: dict[str, str], column: str) -> int | None:
 
 def _rows(path: Path, refuse: Any) -> Iterator[tuple[int, int, str, dict[str, str]]]:
     """Row, trial, query's ID and the row."""
-    csv.field_size_limit(min(sys.maxsize, 1 << 30))
     trials: Counter[str] = Counter()
-    with (
-        open_plain(path) as raw,
-        io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text,
-    ):
-        for number, row in enumerate(csv.DictReader(text, delimiter="\t"), start=1):
-            try:
-                if any(row.get(c) is None for c in _COLUMNS):
-                    raise ValueError("the row has fewer columns than the header")
-                for column in (_RELEVANT, _FAITHFUL):
-                    _label(row, column)
-            except ValueError as error:
-                refuse(number, str(error), str(row))
-                continue
-            query_id = text_id(row["Query"])
-            trials[query_id] += 1
-            yield number, trials[query_id], query_id, row
+    for number, row in csv_rows(path, refuse, "\t"):
+        try:
+            for column in (_RELEVANT, _FAITHFUL):
+                _label(row, column)
+        except ValueError as error:
+            refuse(number, str(error), str(row))
+            continue
+        query_id = text_id(row["Query"])
+        trials[query_id] += 1
+        yield number, trials[query_id], query_id, row
 
 
 def _queries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

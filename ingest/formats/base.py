@@ -97,6 +97,11 @@ def parse_settings(said: Iterable[str]) -> dict[str, Any]:
     return settings
 
 
+def judgments_of(grades: set[str]) -> str:
+    """How a file of qrels judges, from the grades in it: ``positive_only`` where nothing in it is irrelevant."""
+    return "positive_only" if grades and all(float(g) > 0 or float(g) == -1 for g in grades) else "graded"
+
+
 def stage_sql(load: Load, source: SourceFile, table: str, select: str) -> None:
     """Fill a staged table from a query that gives line and text (JSON); a null text stages nothing."""
     load.con.execute(
@@ -165,12 +170,25 @@ def from_sql(path: Path, select: Callable[[Load, SourceFile], str], label: str |
     return Lines(path, fill, label)
 
 
-def staged_lines(load: Load, source: SourceFile, table: str, path: Path | None = None) -> None:
-    """Stage a file's own lines into `table` (line, text) for a query to read; lines that can't be read go to quarantine."""
+def staged_lines(
+    load: Load,
+    source: SourceFile,
+    table: str,
+    path: Path | None = None,
+    *,
+    before: int = 0,
+    keeps: bool = True,
+) -> None:
+    """Stage a file's own lines into `table` (line, text) for a query to read; lines that can't be read go to quarantine.
+
+    `before` lines of other files are counted before the first; `keeps` false leaves quarantine to another reading of the file.
+    """
     own = SourceFile(path or source.path, source.sha256)
     stage_lines(load.con, own, table)
-    for line, reason, text in own.unreadable:
-        load.quarantine_line(source, line, reason, text)
+    if before:
+        load.con.execute(f"update {table} set line = line + {before}")
+    for line, reason, text in own.unreadable if keeps else ():
+        load.quarantine_line(source, line + before, reason, text)
 
 
 def quarantine_sql(load: Load, source: SourceFile, select: str) -> None:

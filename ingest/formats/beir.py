@@ -15,14 +15,24 @@ Not known: a run's retriever (``--set retriever=NAME``, else the file's name), w
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
+from ctypes import c_float
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import BadInput, shown
 from ingest.files import Given, SourceFile, open_plain
 from ingest.formats._seen import first_bytes, stem, text_id
-from ingest.formats.base import Found, Options, from_records, from_sql, quarantine_sql, staged_lines
+from ingest.formats.base import (
+    Found,
+    Options,
+    from_records,
+    from_sql,
+    judgments_of,
+    quarantine_sql,
+    staged_lines,
+)
 from ingest.sqltext import literal
 from ingest.staging import Load
 
@@ -86,22 +96,27 @@ def _collection(folder: Path, options: Options) -> Found:
     if corpus is None or queries is None:
         raise BadInput(f"{folder}: corpus.jsonl and queries.jsonl must both stand here. Put them there.")
     name = options.name or folder.resolve().name
+    grades = _grades(qrels)
     described = options.described(
         folder,
         {
             "collection": name,
             "fields": ["title", "text"],
             "grades": {},
-            "exact_grade": 1 if _grades(qrels) <= {"0", "1", "-1"} else None,
+            "exact_grade": 1 if grades <= {"0", "1", "-1"} else None,
             "catalog": "whole",
-            "judgments": "positive_only" if qrels and "0" not in _grades(qrels) else "graded",
+            "judgments": judgments_of(grades),
         },
         _OWN,
     )
     files: dict[str, Given] = {
-        "catalog": from_sql(corpus, lambda load, source: _renamed(load, source, "doc_id")),
+        "catalog": from_sql(corpus, _documents),
         "queries": from_sql(queries, lambda load, source: _queries(load, source, qrels)),
-        "qrels": from_sql(corpus, lambda load, source: _judgments(load, source, qrels), _name_of(qrels)),
+        "qrels": from_sql(
+            qrels[0] if qrels else corpus,
+            lambda load, source: _judgments(load, source, qrels),
+            _name_of(qrels),
+        ),
     }
     return Found(folder, NAME, "collection", name, described, files, (corpus, queries, *qrels))
 
@@ -133,14 +148,14 @@ def _grades(qrels: list[Path]) -> set[str]:
     return found
 
 
-def _renamed(load: Load, source: SourceFile, key: str) -> str:
-    """Lines with their ``_id`` under our name for it; what is no JSON object is left for the parser of lines to say."""
+def _documents(load: Load, source: SourceFile) -> str:
+    """Documents with their ``_id`` under our name for it; what is no JSON object is left for the parser of lines to say."""
     staged_lines(load, source, "beir_lines")
-    return f"""
+    return """
         select line, case
-            when json_valid(text) and json_type(text) = 'OBJECT' and json_exists(text, '$._id') then
-                '{{"{key}":' || cast(json_extract(text, '$._id') as varchar) || ',"'
-                || ltrim(substr(cast(json_merge_patch(text, '{{"_id": null}}') as varchar), 3))
+            when json_valid(text) and json_type(text) = 'OBJECT' then cast(json_merge_patch(
+                text, json_object('_id', null, 'doc_id', json_extract(text, '$._id'))
+            ) as varchar)
             else text
         end as text
         from beir_lines
@@ -151,11 +166,8 @@ def _queries(load: Load, source: SourceFile, qrels: list[Path]) -> str:
     """Queries with the split of the one file that judges them."""
     staged_lines(load, source, "beir_queries")
     judged = " union all ".join(
-        f"select distinct query_id, {literal(stem(path))} as split from ({_staged(load, source, path)})"
+        f"select distinct query_id, {literal(stem(path))} as split from ({_staged(load, source, path, keeps=False)})"
         for path in qrels
-    )
-    load.con.execute(
-        f"delete from quarantined where file = {literal(source.name)} and reason like '%of qrels%'"
     )
     load.con.execute(
         "create or replace temp table beir_splits as select query_id, min(split) as split"
@@ -182,7 +194,8 @@ def _judgments(load: Load, source: SourceFile, qrels: list[Path]) -> str:
     parts, before = [], 0
     for path in qrels:
         parts.append(f"select * from ({_staged(load, source, path, before)})")
-        before += load.count(f"select coalesce(max(line), 0) from {_table(path)}")
+        source.parts.append((before, path))
+        before += _n_lines(path)
     rows = (
         " union all ".join(parts)
         or "select 0 as line, null as query_id, null as doc_id, null as grade where false"
@@ -198,10 +211,15 @@ def _table(path: Path) -> str:
     return f"beir_qrels_{text_id(path.name)}"
 
 
-def _staged(load: Load, source: SourceFile, path: Path, before: int = 0) -> str:
+def _n_lines(path: Path) -> int:
+    with open_plain(path) as stream:
+        return sum(1 for _ in stream)
+
+
+def _staged(load: Load, source: SourceFile, path: Path, before: int = 0, *, keeps: bool = True) -> str:
     """One file of qrels as line, query_id, doc_id and grade; lines that break it go to quarantine."""
     number = _table(path)
-    staged_lines(load, source, number, path)
+    staged_lines(load, source, number, path, before=before, keeps=keeps)
     (q, d, g), is_header = _columns(path)
     load.con.execute(
         f"""
@@ -218,12 +236,11 @@ def _staged(load: Load, source: SourceFile, path: Path, before: int = 0) -> str:
         from split
         """
     )
-    quarantine_sql(
-        load,
-        source,
-        f"select line + {before} as line, reason, text from {number}_columns where reason is not null",
-    )
-    return f"select line + {before} as line, query_id, doc_id, cast(cast(trim(grade) as decimal(38, 6)) as bigint) as grade from {number}_columns where reason is null"
+    if keeps:
+        quarantine_sql(
+            load, source, f"select line, reason, text from {number}_columns where reason is not null"
+        )
+    return f"select line, query_id, doc_id, cast(cast(trim(grade) as decimal(38, 6)) as bigint) as grade from {number}_columns where reason is null"
 
 
 def _place(columns: list[str], names: tuple[str, ...]) -> int:
@@ -264,14 +281,16 @@ def _lists(path: Path, retriever: str) -> Any:
             raise BadInput(f"{path}: results are an object of queries, each with its documents and scores.")
         for number, (query, scores) in enumerate(whole.items(), start=1):
             is_scored = isinstance(scores, dict) and all(
-                isinstance(s, (int, float)) and not isinstance(s, bool) for s in scores.values()
+                isinstance(s, (int, float)) and not isinstance(s, bool) and math.isfinite(s)
+                for s in scores.values()
             )
             if not is_scored:
                 load.quarantine_line(
                     source, number, "a query's documents must each have a number", f"{query}: {scores}"
                 )
                 continue
-            docs = sorted(scores, key=lambda d: (scores[d], d), reverse=True)
+            # trec_eval keeps scores in four bytes: what is equal there is a tie.
+            docs = sorted(scores, key=lambda d: (c_float(scores[d]).value, d), reverse=True)
             yield (
                 number,
                 {

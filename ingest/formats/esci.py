@@ -83,16 +83,16 @@ def _of_parquet(folder: Path, examples: Path, options: Options) -> Found:
         raise BadInput(f"{folder}: version must be small or large, not {shown(version)}.")
     small = " and small_version = 1" if version == "small" else ""
     rows = (
-        "select row_number() over () as line, * from "
-        f"(select * from read_parquet({literal(str(examples))}) where product_locale = {literal(locale)}{small})"
+        "select file_row_number + 1 as line, * exclude (file_row_number)"
+        f" from read_parquet({literal(str(examples))}, file_row_number = true) where product_locale = {literal(locale)}{small}"
     )
     catalog = f"""
-        select row_number() over () as line, cast(json_object(
+        select p.file_row_number + 1 as line, cast(json_object(
             'doc_id', p.product_id, 'title', coalesce(p.product_title, ''), 'brand', coalesce(p.product_brand, ''),
             'color', coalesce(p.product_color, ''), 'bullet_points', coalesce(p.product_bullet_point, ''),
             'description', coalesce(p.product_description, '')
         ) as varchar) as text
-        from read_parquet({literal(str(products))}) as p
+        from read_parquet({literal(str(products))}, file_row_number = true) as p
         where p.product_locale = {literal(locale)} and p.product_id in (select product_id from ({rows}))
     """
     queries = f"""
@@ -177,10 +177,10 @@ class _Ratings:
 
     def judged(self) -> set[str]:
         return {
-            str(r.get("docId"))
+            str(r["docId"])
             for _, _, _, ratings in self._entries()
             for r in ratings
-            if isinstance(r, dict)
+            if isinstance(r, dict) and _is_id(r.get("docId"))
         }
 
     def documents(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -192,13 +192,28 @@ class _Ratings:
         for _, query_id, _, ratings in self._entries():
             for rating in ratings:
                 row += 1
-                try:
-                    grade = _RATINGS[float(rating["rating"])]
-                    yield row, {"query_id": query_id, "doc_id": rating["docId"], "grade": grade}
-                except (KeyError, TypeError, ValueError):
+                given = rating if isinstance(rating, dict) else {}
+                grade = _grade(given.get("rating"))
+                if grade is None or not _is_id(given.get("docId")):
                     refusing(load, source)(
                         row, "a rating must have a docId, and be 100, 10, 1 or 0", json.dumps(rating)
                     )
+                else:
+                    yield row, {"query_id": query_id, "doc_id": given["docId"], "grade": grade}
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def _grade(rating: Any) -> int | None:
+    """The grade of a rating; None for what is none."""
+    if isinstance(rating, bool):
+        return None
+    try:
+        return _RATINGS.get(float(rating))
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _products(

@@ -12,18 +12,16 @@ Not known: judgments, prompts, which retriever chose the passages, and where a p
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ingest.files import SourceFile, open_plain
+from ingest.files import SourceFile
+from ingest.formats._csv import csv_rows, header_of
 from ingest.formats._marks import cited_in
 from ingest.formats._seen import (
     answers_recording,
-    first_bytes,
     ignoring,
     refusing,
     seen_collection,
@@ -44,8 +42,7 @@ def recognise(path: Path) -> bool:
     """Whether a CSV file's header has the six columns."""
     if not path.name.removesuffix(".gz").endswith(".csv"):
         return False
-    header = next(csv.reader(io.StringIO(first_bytes(path).split("\n", 1)[0])), [])
-    return set(_COLUMNS) <= {column.strip() for column in header}
+    return set(_COLUMNS) <= {column.strip() for column in header_of(path)}
 
 
 def find(path: Path, options: Options) -> list[Found]:
@@ -74,21 +71,15 @@ def find(path: Path, options: Options) -> list[Found]:
 
 
 def _rows(path: Path, refuse: Any) -> Iterator[tuple[int, dict[str, str]]]:
-    with (
-        open_plain(path) as raw,
-        io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text,
-    ):
-        for number, row in enumerate(csv.DictReader(text), start=1):
-            short = [column for column in _COLUMNS if row.get(column) is None]
-            run = (row.get("query_run") or "").strip()
-            if short:
-                refuse(number, f"the row has no {short[0]}", str(row))
-            elif not row["query_id"].strip():
-                refuse(number, "query_id is empty", str(row))
-            elif not run.isdecimal() or int(run) < 1:
-                refuse(number, f"query_run must be a whole number, 1 or higher, not {run!r}", str(row))
-            else:
-                yield number, row
+    for number, fields in csv_rows(path, refuse):
+        row = {column.strip(): value for column, value in fields.items()}
+        run = row["query_run"].strip()
+        if not row["query_id"].strip():
+            refuse(number, "query_id is empty", str(row))
+        elif not (run.isascii() and run.isdecimal()) or int(run) < 1:
+            refuse(number, f"query_run must be a whole number, 1 or higher, not {run!r}", str(row))
+        else:
+            yield number, row
 
 
 def _queries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -14,18 +14,16 @@ Not known: what is irrelevant, scores of retrieval, prompts, models. ``reference
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.files import Given, SourceFile, open_plain
+from ingest.files import Given, SourceFile
+from ingest.formats._csv import csv_rows, header_of
 from ingest.formats._seen import (
     answers_recording,
-    first_bytes,
     first_object,
     ignoring,
     jsonl,
@@ -57,10 +55,7 @@ def recognise(path: Path) -> bool:
     """Whether the first row has a question and its retrieved contexts."""
     if not path.is_file():
         return False
-    if _is_csv(path):
-        keys = set(next(csv.reader(io.StringIO(first_bytes(path).split("\n", 1)[0])), []))
-    else:
-        keys = set(first_object(path))
+    keys = set(header_of(path) if _is_csv(path) else first_object(path))
     return "user_input" in keys and bool(keys & {*_IDS, *_TEXTS, *_REFERENCE_IDS})
 
 
@@ -76,7 +71,7 @@ def find(path: Path, options: Options) -> list[Found]:
             {"grades": {"1": "reference"}, "exact_grade": 1, "judgments": "positive_only"},
         )  # fmt: skip
         one.files["qrels"] = from_records(
-            path, lambda load, source: _judgments(path), f"{path.name}: judgments"
+            path, _judgments(path, keeps=not has_answers and not has_contexts), f"{path.name}: judgments"
         )
         found.append(one)
     collection = options.collection or name
@@ -122,16 +117,9 @@ def _entries(path: Path, refuse: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     if not _is_csv(path):
         yield from jsonl(path, refuse)
         return
-    with (
-        open_plain(path) as raw,
-        io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text,
-    ):
-        for number, row in enumerate(csv.DictReader(text), start=1):
-            if None in row or None in row.values():
-                refuse(number, "the row has another number of columns than the header", str(row))
-            else:
-                # An empty field of CSV says nothing.
-                yield number, {key: value for key, value in row.items() if value != ""}
+    for number, row in csv_rows(path, refuse):
+        # An empty field of CSV says nothing.
+        yield number, {key: value for key, value in row.items() if value != ""}
 
 
 def _rows(path: Path, refuse: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -176,12 +164,17 @@ def _documents(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield line, {"doc_id": str(doc_id), "text": str(text)}
 
 
-def _judgments(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    number = 0
-    for _, query_id, row in _rows(path, ignoring):
-        for doc_id in _context(row, _REFERENCE_IDS, _REFERENCE_TEXTS)[0] or []:
-            number += 1
-            yield number, {"query_id": query_id, "doc_id": doc_id, "grade": 1}
+def _judgments(path: Path, keeps: bool) -> Any:
+    """Judgments, numbered; where nothing was recorded this reading `keeps` the rows that can't be read."""
+
+    def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+        number = 0
+        for _, query_id, row in _rows(path, refusing(load, source) if keeps else ignoring):
+            for doc_id in _context(row, _REFERENCE_IDS, _REFERENCE_TEXTS)[0] or []:
+                number += 1
+                yield number, {"query_id": query_id, "doc_id": doc_id, "grade": 1}
+
+    return records
 
 
 def _recorded(path: Path, collection: str | None, with_answers: bool) -> Any:

@@ -13,7 +13,7 @@ Reads a folder, or one run file with ``--collection``. In a folder, files are kn
 
 ``--set split=test`` gives every query that split. The query is the title; the other fields are kept beside it. Some old collections (Cranfield) number their qrels by the topics' order, not by the number
 that is printed: ``--set number=order``. Qrels say no more than grades: where there is any besides 0 and 1, say from which on one is exact
-(``--set exact_grade=2``). Where every grade is 1 nobody wrote down what isn't relevant (``positive_only``).
+(``--set exact_grade=2``). Where no grade is 0 or less nobody wrote down what isn't relevant (``positive_only``); -1 is unjudged.
 
 A text with a CSV writer's quotes around it (it holds a tab or a quote, and every quote is doubled) is read without them.
 ``line`` is the line where a topic or document begins. Not known: what a grade means, splits, a run's depth.
@@ -31,7 +31,7 @@ from ingest.errors import BadInput, shown
 from ingest.files import Given, Lines, SourceFile, open_plain
 from ingest.formats._seen import first_bytes, refusing, stem
 from ingest.formats._trec import grades_of, is_qrels, is_run, judgments_sql, run_lines, tagged
-from ingest.formats.base import Found, Options, from_records, from_sql
+from ingest.formats.base import Found, Options, from_records, from_sql, judgments_of, staged_lines
 from ingest.staging import Load
 
 NAME = "trec"
@@ -113,22 +113,21 @@ def _collection(folder: Path, name: str, options: Options, files: dict[str, list
     by_order = options.own("number", "printed")
     if by_order not in ("printed", "order"):
         raise BadInput(f"{folder}: number must be printed or order, not {shown(by_order)}.")
-    grades = grades_of(qrels, column) - {"-1"}
-    is_positive = grades == {"1"}
+    grades = grades_of(qrels, column)
     given: dict[str, Any] = {
         "collection": name,
         "fields": ["text"] if files["docs"] else [],
         "grades": {},
-        "exact_grade": 1 if grades <= {"0", "1"} else None,
+        "exact_grade": 1 if grades <= {"-1", "0", "1"} else None,
         "catalog": "whole" if files["docs"] else "seen",
-        "judgments": "positive_only" if is_positive else "graded",
+        "judgments": judgments_of(grades),
     }
     topics = files["topics"][0] if files["topics"] else None
     docs = files["docs"][0] if files["docs"] else None
     split = options.own("split")
     roles: dict[str, Given] = {
         "qrels": from_sql(qrels, lambda load, source: judgments_sql(load, source, column)),
-        "queries": Lines(qrels, _queries_of_qrels, f"{qrels.name}: queries")
+        "queries": Lines(qrels, _queries_of_qrels(column), f"{qrels.name}: queries")
         if topics is None
         else from_records(topics, _topics(topics, by_order == "order", split)),
         "catalog": Lines(qrels, _seen_documents(files["run"], column), f"{qrels.name}: documents")
@@ -166,7 +165,8 @@ def _topics(path: Path, by_order: bool, split: str | None) -> Any:
         if start.lstrip().startswith(("[", "{")):
             yield from _conversations(path)
         elif "<top" in start.lower():
-            for number, (line, fields) in enumerate(tagged(path), start=1):
+            blocks = tagged(path, ("top", "topic"), refusing(load, source))
+            for number, (line, fields) in enumerate(blocks, start=1):
                 printed = re.sub(r"(?i)^\s*number\s*:?", "", fields.get("num", "")).strip()
                 rest = {
                     k: v
@@ -249,7 +249,7 @@ def _conversations(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _documents(path: Path) -> Any:
     def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         if "<doc" in first_bytes(path).lower():
-            for line, fields in tagged(path):
+            for line, fields in tagged(path, ("doc",), refusing(load, source)):
                 doc_id = fields.pop("docno", "").strip()
                 if not doc_id:
                     refusing(load, source)(line, "the document has no DOCNO", "")
@@ -264,38 +264,34 @@ def _documents(path: Path) -> Any:
     return records
 
 
-def _queries_of_qrels(load: Load, source: SourceFile, table: str) -> None:
+def _queries_of_qrels(column: int | None) -> Any:
     """Without topics, queries are those that are judged, and have no text."""
-    judged = judgments_sql(load, source)
-    load.con.execute(f"delete from quarantined where file = '{source.name.replace(chr(39), chr(39) * 2)}'")
-    load.con.execute(
-        f"""create or replace temp table {table} as
-        select min(line) as line, cast(json_object('query_id', text ->> 'query_id', 'query', '') as varchar) as text
-        from (select line, cast(text as json) as text from ({judged})) group by text ->> 'query_id'"""
-    )
-    source.n_lines = load.count(f"select count(*) from {table}")
+
+    def fill(load: Load, source: SourceFile, table: str) -> None:
+        judged = judgments_sql(load, source, column, keeps=False)
+        load.con.execute(
+            f"""create or replace temp table {table} as
+            select min(line) as line, cast(json_object('query_id', text ->> 'query_id', 'query', '') as varchar) as text
+            from (select line, cast(text as json) as text from ({judged})) group by text ->> 'query_id'"""
+        )
+        source.n_lines = load.count(f"select count(*) from {table}")
+
+    return fill
 
 
 def _seen_documents(runs: list[Path], column: int | None) -> Any:
     """Without documents, the catalog is the IDs that qrels and runs name."""
 
     def fill(load: Load, source: SourceFile, table: str) -> None:
-        judged = judgments_sql(load, source, column)
-        load.con.execute(
-            f"delete from quarantined where file = '{source.name.replace(chr(39), chr(39) * 2)}'"
-        )
+        judged = judgments_sql(load, source, column, keeps=False)
         load.con.execute(
             f"create or replace temp table {table}_ids as select line, cast(text as json) ->> 'doc_id' as doc_id from ({judged})"
         )
         for run in runs:
-            one = SourceFile(run, load.digests[run], source.label)
-            run_lines(load, one, "seen_run")
+            staged_lines(load, source, "seen_run", run, keeps=False)
             load.con.execute(
                 f"insert into {table}_ids select line, string_split(regexp_replace(trim(text), '\\s+', ' ', 'g'), ' ')[3] from seen_run"
             )
-        load.con.execute(
-            f"delete from quarantined where file = '{source.name.replace(chr(39), chr(39) * 2)}'"
-        )
         load.con.execute(
             f"""create or replace temp table {table} as
             select min(line) as line, cast(json_object('doc_id', doc_id) as varchar) as text

@@ -12,16 +12,12 @@ Not known: documents' IDs, scores of retrieval, prompts.
 from __future__ import annotations
 
 import ast
-import csv
-import io
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.files import open_plain
-from ingest.formats._seen import first_bytes
+from ingest.formats._csv import csv_rows, header_of
 from ingest.formats._spans import Refuse, Span, find_spans
 from ingest.formats.base import Found, Options
 
@@ -36,8 +32,7 @@ def recognise(path: Path) -> bool:
     """Whether a CSV file's header has a span's record, attributes and trace."""
     if not path.is_file() or not path.name.removesuffix(".gz").endswith(".csv"):
         return False
-    header = set(next(csv.reader(io.StringIO(first_bytes(path).split("\n", 1)[0])), []))
-    return {"record", "record_attributes", "start_timestamp", "trace"} <= header
+    return {"record", "record_attributes", "start_timestamp", "trace"} <= set(header_of(path))
 
 
 def find(path: Path, options: Options) -> list[Found]:
@@ -53,27 +48,22 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _spans(path: Path, refuse: Refuse) -> Iterator[Span]:
-    csv.field_size_limit(min(sys.maxsize, 1 << 30))
-    with (
-        open_plain(path) as raw,
-        io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text,
-    ):
-        for number, row in enumerate(csv.DictReader(text), start=1):
-            try:
-                attributes, trace = _object(row["record_attributes"]), _object(row["trace"])
-                name = str(_object(row["record"]).get("name") or "")
-                record = str(attributes.get(f"{_KEY}record_id") or trace["trace_id"])
-                kind = str(attributes.get(f"{_KEY}span_type") or "")
-                start = datetime.fromisoformat(row["start_timestamp"]).replace(tzinfo=UTC)
-            except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError) as error:
-                refuse(number, f"a span was expected ({error!r})", str(row)[:1000])
-                continue
-            about = f"{_KEY}{kind}."
-            contexts = attributes.get(f"{about}retrieved_contexts")
-            yield Span(
-                number, record, str(trace.get("span_id")), str(trace.get("parent_id")) or None, name,
-                int(start.timestamp() * 1_000_000) * 1000, _KINDS.get(kind, "other"),
-                attributes.get(f"{about}query_text") if kind == "retrieval" else attributes.get(f"{about}input"),
-                attributes.get(f"{about}output"),
-                [{"text": str(c)} for c in contexts] if isinstance(contexts, list) else None,
-            )  # fmt: skip
+    for number, row in csv_rows(path, refuse):
+        try:
+            attributes, trace = _object(row["record_attributes"]), _object(row["trace"])
+            name = str(_object(row["record"]).get("name") or "")
+            record = str(attributes.get(f"{_KEY}record_id") or trace["trace_id"])
+            kind = str(attributes.get(f"{_KEY}span_type") or "")
+            start = datetime.fromisoformat(row["start_timestamp"]).replace(tzinfo=UTC)
+        except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            refuse(number, f"a span was expected ({error!r})", str(row)[:1000])
+            continue
+        about = f"{_KEY}{kind}."
+        contexts, parent = attributes.get(f"{about}retrieved_contexts"), trace.get("parent_id")
+        yield Span(
+            number, record, str(trace.get("span_id")), None if not parent else str(parent), name,
+            int(start.timestamp() * 1_000_000) * 1000, _KINDS.get(kind, "other"),
+            attributes.get(f"{about}query_text") if kind == "retrieval" else attributes.get(f"{about}input"),
+            attributes.get(f"{about}output"),
+            [{"text": str(c)} for c in contexts] if isinstance(contexts, list) else None,
+        )  # fmt: skip

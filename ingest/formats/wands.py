@@ -8,32 +8,42 @@ Irrelevant are the grades 2, 1 and 0; exact is 2. Ratings and counts, and a quer
 ``--set sample=100`` keeps 100 queries: those whose sha256 of ``<seed>:<query_id>`` is lowest, and their labels; the catalog stays whole.
 ``--set train=50`` gives the 50 of them that are lowest by the sha256 of ``<seed>:split:<query_id>`` the split ``train``, the others ``test``; without it all are
 ``test``. ``--set seed=1`` is the default. Adding queries moves none that is there past another.
+``line`` is the row.
 
 A ``label.csv`` may also be ``label_*.csv``; its columns go by their names. Not known: which products nobody looked at.
 """
 
 from __future__ import annotations
 
+import hashlib
+import heapq
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ingest.errors import BadInput, shown
 from ingest.files import Given, SourceFile
-from ingest.formats._seen import first_bytes
-from ingest.formats.base import Found, Options, from_sql, quarantine_sql
-from ingest.sqltext import literal
+from ingest.formats._csv import csv_rows, header_of
+from ingest.formats._seen import ignoring, refusing
+from ingest.formats.base import Found, Options, from_records
 from ingest.staging import Load
 
 NAME = "wands"
 SUMMARY = "WANDS: product.csv, query.csv and label.csv, separated by tabs"
 
 _OWN = ("sample", "train", "seed")
+_FIELDS = {
+    "name": "product_name", "product_class": "product_class", "category": "category hierarchy",
+    "description": "product_description", "attributes": "product_features",
+}  # fmt: skip
+_BESIDE = ("rating_count", "average_rating", "review_count")
+_LABELS = {"exact": 2, "partial": 1, "irrelevant": 0}
 
 
 def _file(folder: Path, name: str, columns: tuple[str, ...]) -> Path | None:
     """The file of that name whose header has the columns."""
     for path in [folder / f"{name}.csv", *sorted(folder.glob(f"{name}_*.csv"))]:
-        header = first_bytes(path).split("\n", 1)[0].rstrip("\r").split("\t") if path.is_file() else []
-        if set(columns) <= set(header):
+        if path.is_file() and set(columns) <= set(header_of(path, "\t")):
             return path
     return None
 
@@ -69,104 +79,87 @@ def find(path: Path, options: Options) -> list[Found]:
         path,
         {
             "collection": name, "licence": "MIT", "source": "wayfair/WANDS",
-            "fields": ["name", "product_class", "category", "description", "attributes"],
+            "fields": list(_FIELDS),
             "grades": {"2": "exact", "1": "partial", "0": "irrelevant"}, "exact_grade": 2, "catalog": "whole",
         },
         _OWN,
     )  # fmt: skip
     draw = _Draw(queries, numbers["sample"], numbers["train"], int(numbers["seed"] or 0))
     files: dict[str, Given] = {
-        "catalog": from_sql(products, _catalog),
-        "queries": from_sql(queries, draw.queries),
-        "qrels": from_sql(labels, draw.labels),
+        "catalog": from_records(products, _catalog(products)),
+        "queries": from_records(queries, draw.queries),
+        "qrels": from_records(labels, draw.labels(labels)),
     }
     return [Found(path, NAME, "collection", name, described, files, (products, queries, labels))]
 
 
-def _rows(load: Load, source: SourceFile, table: str, path: Path | None = None) -> None:
-    """Rows of a tab-separated file, quoted as CSV is; those with another number of columns go to quarantine."""
-    read = (
-        f"read_csv({literal(str(path or source.path))}, header = true, all_varchar = true, delim = chr(9), quote = '\"', escape = '\"',"
-        " ignore_errors = true, store_rejects = true, rejects_table = 'wands_rejects', rejects_scan = 'wands_scans',"
-        " null_padding = false, strict_mode = true, auto_detect = true, sample_size = 1)"
-    )
-    for rejects in ("wands_rejects", "wands_scans"):
-        load.con.execute(f"drop table if exists {rejects}")
-    load.con.execute(
-        f"create or replace temp table {table} as select row_number() over () as line, * from {read}"
-    )
-    quarantine_sql(
-        load,
-        source,
-        "select min(line) as line, 'the row has another number of columns than the header' as reason, any_value(csv_line) as text"
-        " from wands_rejects group by byte_position",
-    )
+def _catalog(path: Path) -> Any:
+    def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in csv_rows(path, refusing(load, source), "\t"):
+            beside = {key: row[key] for key in _BESIDE if row.get(key)}
+            yield (
+                line,
+                {
+                    "doc_id": row["product_id"],
+                    **{field: row.get(column, "") for field, column in _FIELDS.items()},
+                    **beside,
+                },
+            )
 
-
-def _catalog(load: Load, source: SourceFile) -> str:
-    _rows(load, source, "wands_products")
-    return """
-        select line, cast(json_object(
-            'doc_id', product_id, 'name', coalesce(product_name, ''), 'product_class', coalesce(product_class, ''),
-            'category', coalesce("category hierarchy", ''), 'description', coalesce(product_description, ''),
-            'attributes', coalesce(product_features, ''),
-            'rating_count', rating_count, 'average_rating', average_rating, 'review_count', review_count
-        ) as varchar) as text
-        from wands_products
-    """
+    return records
 
 
 class _Draw:
-    """Which queries are kept, and in which split they are."""
+    """Which queries are kept, and in which split they are; their IDs alone are held."""
 
     def __init__(self, path: Path, sample: int | None, train: int | None, seed: int) -> None:
         self._path, self._sample, self._train, self._seed = path, sample, train, seed
 
-    def _drawn(self, load: Load, source: SourceFile) -> None:
-        """The table wands_drawn: line, query and split of each query that is kept."""
-        _rows(load, source, "wands_queries", self._path)
-        kept = "" if self._sample is None else f" where nth <= {self._sample}"
-        split = (
-            "'test'"
-            if self._train is None
-            else f"case when row_number() over (order by by_split, query_id) <= {self._train} then 'train' else 'test' end"
-        )
-        load.con.execute(
-            f"""
-            create or replace temp table wands_drawn as
-            with ranked as (
-                select *, row_number() over (order by sha256('{self._seed}:' || query_id), query_id) as nth,
-                    sha256('{self._seed}:split:' || query_id) as by_split
-                from wands_queries
-            )
-            select *, {split} as split from ranked{kept}
-            """
-        )
+    def _lowest(self, ids: Iterable[str], salt: str, most: int) -> frozenset[str]:
+        def place(query_id: str) -> tuple[str, str]:
+            return hashlib.sha256(f"{self._seed}:{salt}{query_id}".encode()).hexdigest(), query_id
 
-    def queries(self, load: Load, source: SourceFile) -> str:
+        return frozenset(heapq.nsmallest(most, ids, key=place))
+
+    def _all(self) -> Iterator[str]:
+        return (row["query_id"] for _, row in csv_rows(self._path, ignoring, "\t"))
+
+    def _kept(self) -> frozenset[str] | None:
+        """The IDs of the queries that are kept; None for all."""
+        return None if self._sample is None else self._lowest(self._all(), "", self._sample)
+
+    def queries(self, load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         """The queries, with their split and class."""
-        self._drawn(load, source)
-        columns = [str(row[0]) for row in load.con.execute("describe wands_drawn").fetchall()]
-        by_class = ", 'query_class', query_class" if "query_class" in columns else ""
-        return (
-            "select line, cast(json_object('query_id', query_id, 'query', coalesce(query, ''), 'split', split"
-            f"{by_class}) as varchar) as text from wands_drawn"
-        )
+        kept = self._kept()
+        train = frozenset[str]()
+        if self._train is not None:
+            train = self._lowest(kept if kept is not None else self._all(), "split:", self._train)
+        for line, row in csv_rows(self._path, refusing(load, source), "\t"):
+            if kept is None or row["query_id"] in kept:
+                yield (
+                    line,
+                    {
+                        "query_id": row["query_id"],
+                        "query": row["query"],
+                        "split": "train" if row["query_id"] in train else "test",
+                        "query_class": row.get("query_class") or None,
+                    },
+                )
 
-    def labels(self, load: Load, source: SourceFile) -> str:
+    def labels(self, path: Path) -> Any:
         """The labels of the queries that are kept; a label of none of the three kinds goes to quarantine."""
-        self._drawn(load, SourceFile(self._path, source.sha256, "wands"))
-        load.con.execute("delete from quarantined where file = 'wands'")
-        _rows(load, source, "wands_labels")
-        known = "('exact', 'partial', 'irrelevant')"
-        quarantine_sql(
-            load, source,
-            "select line, 'the label must be Exact, Partial or Irrelevant, not ' || coalesce(label, 'nothing') as reason, label as text"
-            f" from wands_labels where coalesce(lower(trim(label)), '') not in {known}",
-        )  # fmt: skip
-        sampled = "" if self._sample is None else " and query_id in (select query_id from wands_drawn)"
-        return f"""
-            select line, cast(json_object('query_id', query_id, 'doc_id', product_id, 'grade',
-                case lower(trim(label)) when 'exact' then 2 when 'partial' then 1 else 0 end) as varchar) as text
-            from wands_labels where lower(trim(label)) in {known}{sampled}
-        """
+
+        def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+            kept, refuse = self._kept(), refusing(load, source)
+            for line, row in csv_rows(path, refuse, "\t"):
+                grade = _LABELS.get(row["label"].strip().lower())
+                if grade is None:
+                    said = row["label"].strip() or "nothing"
+                    refuse(line, f"the label must be Exact, Partial or Irrelevant, not {said}", row["label"])
+                elif kept is None or row["query_id"] in kept:
+                    yield (
+                        line,
+                        {"query_id": row["query_id"], "doc_id": row["product_id"], "grade": grade},
+                    )
+
+        return records

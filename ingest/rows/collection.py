@@ -57,7 +57,8 @@ def load_collection(load: Load, described: Described, files: dict[str, Given]) -
     if n_judgments and exact_grade is None:
         raise BadInput(
             f"{described.path}: the key 'exact_grade' is not there, and {source.name} has judgments. "
-            "Add the lowest grade that counts as exact."
+            + ("Add" if described.is_read else "Say with `--set exact_grade=2`, or another grade,")
+            + " the lowest grade that counts as exact."
         )
     for position, field in enumerate(fields, start=1):
         load.con.execute(

@@ -104,8 +104,8 @@ def add_judgments(load: Load, source: SourceFile, table: str, grades: set[int]) 
         )
         assert two is not None
         raise BadInput(
-            f"{source.path}, line {two[0]}: query {shown(two[1])} and document {shown(two[2])} have two grades, "
-            f"{two[3]} and {two[4]} (see line {two[5]}). Keep the one that people meant."
+            f"{source.at(two[0])}: query {shown(two[1])} and document {shown(two[2])} have two grades, "
+            f"{two[3]} and {two[4]} (see {source.at(two[5])}). Keep the one that people meant."
         )
     load.progress.step("keeping judgments")
     n = load.insert(

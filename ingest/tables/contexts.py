@@ -93,7 +93,7 @@ def add_run(load: Load, source: SourceFile, lines: str, collection: str, *, by_r
     )
     if again is not None:
         raise BadInput(
-            f"{source.path}, line {again[0]}: document {shown(again[3])} stands twice for query {shown(again[1])} "
+            f"{source.at(again[0])}: document {shown(again[3])} stands twice for query {shown(again[1])} "
             f"in the run {shown(again[2])} (see line {again[4]}). Keep one of the two."
         )
     load.refuse_unknown_queries(source, "run", collection)

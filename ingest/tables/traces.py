@@ -108,7 +108,7 @@ def _check_traces(load: Load, source: SourceFile, table: str) -> None:
     )
     if again is not None:
         raise BadInput(
-            f"{source.path}, line {again[0]}: the trace {shown(again[1])} stands on line {again[2]} already. "
+            f"{source.at(again[0])}: the trace {shown(again[1])} stands on line {again[2]} already. "
             "Where a task was recorded more than once, give each its own 'trial'; else take one out."
         )
     differs = load.first(
@@ -117,7 +117,7 @@ def _check_traces(load: Load, source: SourceFile, table: str) -> None:
     )
     if differs is not None:
         raise BadInput(
-            f"{source.path}, line {differs[0]}: the events of the trace {shown(differs[1])} name more than one "
+            f"{source.at(differs[0])}: the events of the trace {shown(differs[1])} name more than one "
             "query, retriever or trial. Give all events of a trace the same."
         )
     columns = ", ".join(KEY)
@@ -127,9 +127,7 @@ def _check_traces(load: Load, source: SourceFile, table: str) -> None:
     )
     if same is not None:
         named = ", ".join(f"{k} {shown(v)}" for k, v in zip(KEY, same[2:], strict=True))
-        raise BadInput(
-            f"{source.path}, line {same[0]}: {same[1]} traces have {named}. Give each its own 'trial'."
-        )
+        raise BadInput(f"{source.at(same[0])}: {same[1]} traces have {named}. Give each its own 'trial'.")
 
 
 def add_traces(load: Load, source: SourceFile, table: str, collection: str) -> int:
