@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -63,6 +66,17 @@ def connect(path: Path, *, read_only: bool = False, wait: float = 0.0) -> duckdb
             time.sleep(min(0.2, max(0.01, give_up - time.monotonic())))
         except duckdb.Error as error:
             raise CannotRun(f"{path}: it can't be opened: {str(error).splitlines()[0]}") from None
+
+
+@contextmanager
+def connect_scratch() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database beside the warehouse, under the same limits; what doesn't fit into memory goes to a folder that is removed at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        con = duckdb.connect(":memory:", config={**limits(), "temp_directory": folder})
+        try:
+            yield con
+        finally:
+            con.close()
 
 
 def _refuse_other_version(con: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ingest.errors import BadInput, shown
+from ingest.errors import shown
 from ingest.files import Lines, SourceFile, open_plain
+from ingest.formats._json import entries
 from ingest.formats.base import Found, Options, from_records, stage_records
 from ingest.sqltext import literal
 from ingest.staging import Load
@@ -76,18 +77,7 @@ def jsonl(path: Path, refuse: Callable[[int, str, str], None]) -> Entries:
 
 def json_entries(path: Path, keys: tuple[str, ...], refuse: Callable[[int, str, str], None]) -> Entries:
     """The objects of a JSON file: of the list that it is, or that stands under one of `keys`; their number is the line."""
-    try:
-        with open_plain(path) as stream:
-            whole = json.loads(stream.read().decode("utf-8-sig"), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: this is not valid JSON: {error}. Put that right.") from None
-    if isinstance(whole, dict):
-        whole = next((whole[key] for key in keys if isinstance(whole.get(key), list)), None)
-    if not isinstance(whole, list):
-        raise BadInput(
-            f"{path}: it must hold a list of answers, as it is or under {' or '.join(map(repr, keys))}."
-        )
-    for number, entry in enumerate(whole, start=1):
+    for number, entry in enumerate(entries(path, keys), start=1):
         if isinstance(entry, dict):
             yield number, entry
         else:

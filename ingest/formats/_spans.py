@@ -5,7 +5,7 @@ times tie, by their place in the file; one trace is held in Python.
 
 A span is a **search** where it is a retriever's, or a tool's whose name matches ``search``, ``retriev``, ``lookup`` or ``find``
 (``--set search_tools=["name"]`` names them instead). One inside another search is part of it. Its text is its input: a text, or the first of
-``query``, ``q``, ``search_query``, ``keywords``, ``question``, ``input`` in its arguments, which may be an object or JSON text. Arguments that are absent, empty or cut are unknown.
+``query``, ``q``, ``search_query``, ``user_query``, ``keywords``, ``question``, ``input`` in its arguments, which may be an object or JSON text. Arguments that are absent, empty or cut are unknown.
 Its results are the IDs of its documents, in order, with their scores; a document without an ID is known by its text. Output that can't be read is
 unknown, never empty. A span with an error is an attempt that failed, and so is one call's ID twice.
 
@@ -15,30 +15,29 @@ searched nothing is passed over, one that searched goes to quarantine. The **ans
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from ingest.errors import BadInput, shown
 from ingest.files import Given, SourceFile
+from ingest.formats._said import asked, document, listed, said, searched
 from ingest.formats._seen import answers_recording, ignoring, refusing, seen_collection, stem, text_id
-from ingest.formats.base import Found, Options, from_records, stage_records
+from ingest.formats.base import Found, Options, fill_records, from_records
 from ingest.formats.marked import query_of
 from ingest.staging import Load
+from ingest.warehouse import connect_scratch
 
 Refuse = Callable[[int, str, str], None]
 
 OWN = ("search_tools",)
-_SEARCHES = re.compile(r"search|retriev|lookup|find", re.IGNORECASE)
-_TURN = re.compile(r"^(developer|system|user|assistant|tool): ", re.MULTILINE)
-_QUERY_KEYS = ("query", "q", "search_query", "keywords", "question", "input", "query_text")
-_ID_KEYS = ("id", "doc_id", "document_id", "docid", "_id", "url", "href", "link", "source")
-_TEXT_KEYS = ("content", "page_content", "text", "body", "snippet")
-_LIST_KEYS = ("results", "documents", "hits", "data", "items", "matches", "content", "retrievalResults")
+SEARCHES = re.compile(r"search|retriev|lookup|find", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -79,10 +78,10 @@ def find_spans(
     if tools is not None and (not isinstance(tools, list) or not all(isinstance(t, str) for t in tools)):
         raise BadInput(f"{path}: search_tools must be a list of names, not {shown(tools)}.")
 
-    def traces(load: Load | None, refuse: Refuse) -> Iterator[Trace]:
-        return _traces(path, spans, tools, load, refuse)
+    def traces(refuse: Refuse) -> Iterator[Trace]:
+        return _traces(path, spans, tools, refuse)
 
-    everything = list(_counted(traces))
+    n_traces, n_answered = _counted(traces)
     name = options.name or stem(path)
     found: list[Found] = []
     if options.collection is None:
@@ -105,69 +104,64 @@ def find_spans(
     found.append(
         Found(path, format_name, "recording", recording, options.described(path, given, OWN), files, (path,))
     )
-    if any(has_answer for _, has_answer in everything):
+    if n_answered:
         found.append(
             answers_recording(
                 path, format_name, f"{name}-answers", collection, options, _answers(traces, options.collection),
                 {"citations": "not_asked"}, OWN,
             )
         )  # fmt: skip
-    if not everything:
+    if not n_traces:
         raise BadInput(f"{path}: no trace with a span stands in it. Name an export of spans.")
     return found
 
 
-_Traces = Callable[[Load | None, Refuse], Iterator[Trace]]
+_Traces = Callable[[Refuse], Iterator[Trace]]
 
 
-def _counted(traces: _Traces) -> Iterator[tuple[bool, bool]]:
-    for trace in traces(None, ignoring):
-        yield bool(trace.searches), trace.answer is not None and bool(trace.documents)
+def _counted(traces: _Traces) -> tuple[int, int]:
+    """How many traces there are, and how many have an answer and found something."""
+    n, answered = 0, 0
+    for trace in traces(ignoring):
+        n += 1
+        answered += trace.answer is not None and bool(trace.documents)
+    return n, answered
 
 
 def _traces(
-    path: Path,
-    spans: Callable[[Path, Refuse], Iterator[Span]],
-    tools: list[str] | None,
-    load: Load | None,
-    refuse: Refuse,
+    path: Path, spans: Callable[[Path, Refuse], Iterator[Span]], tools: list[str] | None, refuse: Refuse
 ) -> Iterator[Trace]:
-    """Traces in the order in which they first stand in the file."""
-    import duckdb
-
-    con = duckdb.connect() if load is None else load.con
-    holder = _Holder(con)
-    source = SourceFile(path, "")
-    stage_records(holder, source, "spans_staged", ((s.line, asdict(s)) for s in spans(path, refuse)))  # type: ignore[arg-type]
-    order = con.execute(
-        "select text ->> 'trace_id' as t from (select line, cast(text as json) as text from spans_staged) group by t order by min(line)"
-    ).fetchall()
-    for (trace_id,) in order:
+    """Traces in the order in which they first stand in the file; their spans are sorted in a scratch database, beside the warehouse."""
+    with connect_scratch() as con:
+        fill_records(con, "spans", ((span.line, asdict(span)) for span in spans(path, refuse)))
         rows = con.execute(
-            "select text from (select line, text, cast(text as json) as j from spans_staged) where j ->> 'trace_id' = ?"
-            " order by cast(j ->> 'start' as hugeint), line",
-            [trace_id],
-        ).fetchall()
-        yield _assembled([Span(**{"parent_id": None, **json.loads(text)}) for (text,) in rows], tools)
-    con.execute("drop table if exists spans_staged")
+            """
+            with spans as (select line, text, cast(text as json) as j from spans),
+            numbered as (
+                select line, text, cast(j ->> 'start' as hugeint) as start, min(line) over (partition by j ->> 'trace_id') as first
+                from spans
+            )
+            select text from numbered order by first, start, line
+            """
+        )
+        ordered = (_span(text) for (text,) in _fetched(rows))
+        for _, group in groupby(ordered, lambda span: span.trace_id):
+            yield _assembled(list(group), tools)
 
 
-class _Holder:
-    """What `stage_records` needs of a load, for spans that are looked at before one runs."""
+def _span(text: str) -> Span:
+    return Span(**{"parent_id": None, **json.loads(text)})
 
-    def __init__(self, con: Any) -> None:
-        self.con = con
 
-    def count(self, sql: str) -> int:
-        """The one number that a query gives."""
-        row = self.con.execute(sql).fetchone()
-        return int(row[0])
+def _fetched(rows: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while block := rows.fetchmany(1000):
+        yield from block
 
 
 def _is_search(span: Span, tools: list[str] | None) -> bool:
     if tools is not None:
         return span.name in tools
-    return span.kind == "retriever" or (span.kind == "tool" and bool(_SEARCHES.search(span.name)))
+    return span.kind == "retriever" or (span.kind == "tool" and bool(SEARCHES.search(span.name)))
 
 
 def _assembled(spans: list[Span], tools: list[str] | None) -> Trace:
@@ -210,143 +204,14 @@ def _inside(span: Span, by_id: dict[str, Span], tools: list[str] | None) -> bool
     return False
 
 
-def decoded(value: Any) -> Any:
-    """What a text of JSON, or of Python's own writing, says, through two layers of it; the value itself where it is neither."""
-    for _ in range(2):
-        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
-            break
-        try:
-            value = json.loads(value)
-            continue
-        except (ValueError, RecursionError):
-            pass
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            break
-    return value
-
-
-def searched(value: Any) -> str | None:
-    """The text of a search, from its input."""
-    found = decoded(value)
-    if isinstance(found, dict):
-        text = next((found[k] for k in _QUERY_KEYS if isinstance(found.get(k), str)), None)
-        return text if text is not None or "arguments" not in found else searched(found["arguments"])
-    is_cut = isinstance(found, str) and found.lstrip()[:1] in ("{", "[")
-    return found if isinstance(found, str) and found.strip() and not is_cut else None
-
-
-def asked(value: Any) -> str | None:
-    """The question of a trace, from its root's input: a text, its question, or the last message of a user."""
-    found = decoded(value)
-    if isinstance(found, dict):
-        messages = found.get("messages")
-        return asked(messages) if isinstance(messages, list) else searched(found)
-    if isinstance(found, list):
-        texts = [
-            content(m)
-            for m in found
-            if isinstance(m, dict) and (m.get("role") or m.get("type")) in ("user", "human")
-        ]
-        return next((t for t in reversed(texts) if t), None)
-    if not isinstance(found, str) or found.lstrip()[:1] in ("{", "["):
-        return None
-    turns = _TURN.split(found)
-    if len(turns) > 1:
-        # A transcript: roles and what they said, one after the other.
-        users = [text.strip() for role, text in zip(turns[1::2], turns[2::2], strict=True) if role == "user"]
-        return users[-1] or None if users else None
-    return found.strip() or None
-
-
-def content(message: dict[str, Any]) -> str | None:
-    """A message's text: its content, or the texts among its parts."""
-    given = message.get("content")
-    if isinstance(given, list):
-        given = "\n".join(
-            str(p["text"]) for p in given if isinstance(p, dict) and isinstance(p.get("text"), str)
-        )
-    return given if isinstance(given, str) and given.strip() else None
-
-
-def said(value: Any) -> str | None:
-    """An answer's text, from an output."""
-    found = decoded(value)
-    if isinstance(found, dict):
-        messages = found.get("messages")
-        if isinstance(messages, list):
-            found = messages
-        else:
-            return content(found) or next(
-                (found[k] for k in ("output", "answer", "text") if isinstance(found.get(k), str)), None
-            )
-    if isinstance(found, list):
-        texts = [content(m) for m in found if isinstance(m, dict)]
-        return next((t for t in reversed(texts) if t), None)
-    return found if isinstance(found, str) and found.strip() else None
-
-
-def listed(value: Any) -> list[Any] | None:
-    """The documents in a search's output; None where it holds no list of them."""
-    found = decoded(value)
-    for _ in range(3):
-        if isinstance(found, list):
-            return (
-                found
-                if all(isinstance(d, (dict, str, int)) and not isinstance(d, bool) for d in found)
-                else None
-            )
-        if not isinstance(found, dict):
-            return None
-        found = decoded(next((found[k] for k in _LIST_KEYS if k in found), None))
-    return found if isinstance(found, list) else None
-
-
-def document(value: Any) -> tuple[dict[str, str], float | None]:
-    """A document's ID and text, and its score; one without an ID is known by its text."""
-    if not isinstance(value, dict):
-        return {
-            "doc_id": str(value) if isinstance(value, int) or len(str(value)) <= 200 else text_id(str(value)),
-            "text": str(value),
-        }, None
-    nested = value.get("document")
-    inner: dict[str, Any] = nested if isinstance(nested, dict) else value
-    about = inner.get("metadata")
-    meta: dict[str, Any] = about if isinstance(about, dict) else {}
-    text = next((str(inner[k]) for k in _TEXT_KEYS if isinstance(inner.get(k), str)), "")
-    given = next(
-        (
-            w[k]
-            for w in (inner, meta)
-            for k in _ID_KEYS
-            if isinstance(w.get(k), (str, int)) and str(w[k]).strip()
-        ),
-        None,
-    )
-    score = next(
-        (
-            w[k]
-            for w in (value, inner)
-            for k in ("score", "relevance_score")
-            if isinstance(w.get(k), (int, float))
-        ),
-        None,
-    )
-    return {
-        "doc_id": text_id(text or json.dumps(inner, sort_keys=True)) if given is None else str(given),
-        "text": text,
-    }, score
-
-
 def _queries(traces: _Traces) -> Iterator[tuple[int, dict[str, Any]]]:
-    for trace in traces(None, ignoring):
+    for trace in traces(ignoring):
         if trace.query is not None:
             yield trace.line, {"query_id": text_id(trace.query), "query": trace.query}
 
 
 def _documents(traces: _Traces) -> Iterator[tuple[int, dict[str, Any]]]:
-    for trace in traces(None, ignoring):
+    for trace in traces(ignoring):
         for one in trace.documents:
             yield trace.line, one
 
@@ -356,7 +221,7 @@ def _known(
 ) -> Iterator[tuple[Trace, str, int]]:
     """Traces with their query's ID and their trial of it; those without one go to quarantine where that is kept."""
     refuse, trials = refusing(load, source) if keeps else ignoring, dict[str, int]()
-    for trace in traces(None, refuse):
+    for trace in traces(refuse):
         query_id = None
         if trace.query is not None:
             query_id = text_id(trace.query) if collection is None else query_of(load, collection, trace.query)

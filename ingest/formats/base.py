@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from ingest.describe import Described
 from ingest.errors import BadInput, shown
 from ingest.files import Given, Lines, SourceFile, stage_lines
@@ -113,7 +115,15 @@ def stage_sql(load: Load, source: SourceFile, table: str, select: str) -> None:
 def stage_records(
     load: Load, source: SourceFile, table: str, records: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> None:
-    """Fill a staged table from records with their line numbers, through a temporary file: none is held in Python.
+    """Fill a staged table from records with their line numbers; see `fill_records`."""
+    fill_records(load.con, table, records)
+    source.n_lines += load.count(f"select count(*) from {table}")
+
+
+def fill_records(
+    con: duckdb.DuckDBPyConnection, table: str, records: Iterable[tuple[int, Mapping[str, Any]]]
+) -> None:
+    """Make the temporary table (line, text) of records, through a temporary file: none is held in Python.
 
     A record's keys whose value is None are left out: absent is unknown.
     """
@@ -132,7 +142,7 @@ def stage_records(
                     longest = max(longest, len(text))
                 out.write(f"{line}\x01{text}\n")
         size = max(2_000_000, longest + 1024)
-        load.con.execute(
+        con.execute(
             f"""
             create or replace temp table {table} as
             select line, text
@@ -145,7 +155,6 @@ def stage_records(
         )
     finally:
         Path(name).unlink(missing_ok=True)
-    source.n_lines += load.count(f"select count(*) from {table}")
 
 
 def from_records(

@@ -6,7 +6,7 @@ other sets call them); four columns are TREC's. A query's split is that of the f
 none. Other keys are kept beside.
 
 A results file, ``{"query": {"document": score}}``, is a contexts recording: load it with ``--collection``. The order is by score, then by
-document, both descending, as trec_eval has it; ``line`` is the query's number in the file, which is read whole.
+document, both descending, as trec_eval has it; ``line`` is the query's number in the file.
 
 BEIR says no more than grades: where there is any besides 0 and 1, say from which on one is exact (``--set exact_grade=2``).
 Not known: a run's retriever (``--set retriever=NAME``, else the file's name), what a grade means.
@@ -23,6 +23,7 @@ from typing import Any
 
 from ingest.errors import BadInput, shown
 from ingest.files import Given, SourceFile, open_plain
+from ingest.formats._json import document
 from ingest.formats._seen import first_bytes, stem, text_id
 from ingest.formats.base import (
     Found,
@@ -272,14 +273,11 @@ def _results(path: Path, options: Options) -> Found:
 
 def _lists(path: Path, retriever: str) -> Any:
     def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
-        try:
-            with open_plain(path) as stream:
-                whole = json.loads(stream.read().decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{path}: this is not valid JSON: {error}. Put that right.") from None
-        if not isinstance(whole, dict):
-            raise BadInput(f"{path}: results are an object of queries, each with its documents and scores.")
-        for number, (query, scores) in enumerate(whole.items(), start=1):
+        for number, (query, scores) in enumerate(document(path, lambda key: key is None), start=1):
+            if query is None:
+                raise BadInput(
+                    f"{path}: results are an object of queries, each with its documents and scores."
+                )
             is_scored = isinstance(scores, dict) and all(
                 isinstance(s, (int, float)) and not isinstance(s, bool) and math.isfinite(s)
                 for s in scores.values()

@@ -1,6 +1,6 @@
 """BrowseComp-Plus's runs: a JSON file a query, in a folder (``query_id``, ``status``, ``retrieved_docids``, ``result``).
 
-``result`` holds what happened in order: a ``tool_call`` of a search (``tool_name`` with search in it; its ``arguments`` an object or JSON text, its ``output`` a list of
+``result`` holds what happened in order: a ``tool_call`` of a search (``tool_name`` with search, retriev, lookup or find in it; its ``arguments`` an object or JSON text, its ``output`` a list of
 documents with ``docid`` and ``score``, or JSON text of one) is a search, another tool's call an event by its name; the last ``output_text`` is the answer. What the answer cites
 in brackets is what was picked, by the grammar of `ingest/formats/_marks.py`: ``[A-12]`` is the ID A-12, and no digit inside it is another. A run whose status isn't
 ``completed`` didn't finish.
@@ -21,8 +21,9 @@ from typing import Any
 from ingest.errors import BadInput
 from ingest.files import Given, SourceFile
 from ingest.formats._marks import cited_in
+from ingest.formats._said import searched
 from ingest.formats._seen import first_bytes, ignoring, refusing, seen_collection, stem
-from ingest.formats._spans import searched
+from ingest.formats._spans import SEARCHES
 from ingest.formats.base import Found, Options, from_records
 from ingest.staging import Load
 
@@ -120,7 +121,7 @@ def _searches(entry: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict
         if (
             isinstance(step, dict)
             and step.get("type") == "tool_call"
-            and "search" in str(step.get("tool_name")).lower()
+            and SEARCHES.search(str(step.get("tool_name")))
         ):
             yield step, _list(step.get("output"))
 
@@ -164,7 +165,7 @@ def _of_run(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
             given = step.get("output")
             answer = "\n".join(map(str, given)) if isinstance(given, list) else given
         elif step.get("type") == "tool_call":
-            if "search" not in str(step.get("tool_name")).lower():
+            if not SEARCHES.search(str(step.get("tool_name"))):
                 yield {"event": str(step.get("tool_name"))}
                 continue
             found = _list(step.get("output"))

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import BadInput, shown
-from ingest.files import Given, SourceFile, open_plain
+from ingest.files import Given, SourceFile
+from ingest.formats._json import entries
 from ingest.formats._seen import first_bytes, jsonl, refusing, stem
 from ingest.formats.base import Found, Options, from_records, from_sql
 from ingest.sqltext import literal
@@ -127,19 +129,19 @@ def _of_json(path: Path, ratings: Path, products: Path | None, options: Options)
     if keep not in ("all", "even", "odd"):
         raise BadInput(f"{path}: keep must be all, even or odd, not {shown(keep)}.")
     split = options.own("split")
-    entries = _Ratings(ratings, str(keep))
+    judged = _Ratings(ratings, str(keep))
     files: dict[str, Given] = {
         "catalog": from_records(
             products or ratings,
-            (lambda load, source: _products(products, entries, load, source))
+            (lambda load, source: _products(products, judged, load, source))
             if products
-            else (lambda load, source: entries.documents()),
+            else (lambda load, source: judged.documents()),
             None if products else f"{ratings.name}: products",
         ),
         "queries": from_records(
-            ratings, lambda load, source: entries.queries(split), f"{ratings.name}: queries"
+            ratings, lambda load, source: judged.queries(split), f"{ratings.name}: queries"
         ),
-        "qrels": from_records(ratings, entries.judgments),
+        "qrels": from_records(ratings, judged.judgments),
     }
     fields = list(_FIELDS) if products else []
     sources = (ratings,) if products is None else (ratings, products)
@@ -147,29 +149,21 @@ def _of_json(path: Path, ratings: Path, products: Path | None, options: Options)
 
 
 class _Ratings:
-    """The queries of a file of judgment ratings, with their numbers; the file is read whole, once."""
+    """The queries of a file of judgment ratings, with their numbers, one at a time."""
 
     def __init__(self, path: Path, keep: str) -> None:
         self._path, self._keep = path, keep
-        self._read: list[tuple[int, str, str, list[Any]]] | None = None
 
-    def _entries(self) -> list[tuple[int, str, str, list[Any]]]:
-        if self._read is None:
-            try:
-                with open_plain(self._path) as stream:
-                    whole = json.loads(stream.read().decode("utf-8-sig"))
-                given = whole["judgmentRatings"]
-                entries = [(str(e["query"]), list(e["ratings"])) for e in given]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+    def _entries(self) -> Iterator[tuple[int, str, str, list[Any]]]:
+        first, step = {"all": (0, 1), "even": (0, 2), "odd": (1, 2)}[self._keep]
+        given = islice(entries(self._path, ("judgmentRatings",)), first, None, step)
+        for n, entry in enumerate(given, start=1):
+            ratings = entry.get("ratings") if isinstance(entry, dict) else None
+            if not isinstance(ratings, list) or not isinstance(entry.get("query"), str):
                 raise BadInput(
-                    f"{self._path}: judgmentRatings must be a list of queries, each with ratings ({error!r}). Put that right."
-                ) from None
-            first = {"all": 0, "even": 0, "odd": 1}[self._keep]
-            kept = entries[first :: 1 if self._keep == "all" else 2]
-            self._read = [
-                (n, f"q{n:03d}", query, ratings) for n, (query, ratings) in enumerate(kept, start=1)
-            ]
-        return self._read
+                    f"{self._path}: judgmentRatings must be queries, each with its text and ratings, not {shown(entry)}. Put that right."
+                )
+            yield n, f"q{n:03d}", entry["query"], ratings
 
     def queries(self, split: object) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, query_id, query, _ in self._entries():
@@ -217,9 +211,9 @@ def _grade(rating: Any) -> int | None:
 
 
 def _products(
-    path: Path, entries: _Ratings, load: Load, source: SourceFile
+    path: Path, ratings: _Ratings, load: Load, source: SourceFile
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    judged = entries.judged()
+    judged = ratings.judged()
     for line, product in jsonl(path, refusing(load, source)):
         doc_id = next((product[k] for k in ("asin", "_id", "product_id") if product.get(k) is not None), None)
         if doc_id is None:

@@ -18,8 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.errors import BadInput
-from ingest.files import open_plain
+from ingest.formats._json import objects
 from ingest.formats._seen import first_bytes
 from ingest.formats._spans import Refuse, Span, find_spans
 from ingest.formats.base import Found, Options
@@ -48,13 +47,8 @@ def find(path: Path, options: Options) -> list[Found]:
 
 
 def _spans(path: Path, refuse: Refuse) -> Iterator[Span]:
-    try:
-        with open_plain(path) as stream:
-            whole = json.loads(stream.read().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: this is not valid JSON: {error}. Put that right.") from None
     number = 0
-    for entry in whole if isinstance(whole, list) else [whole]:
+    for entry in objects(path):
         trace = entry.get("trace", entry) if isinstance(entry, dict) else {}
         observations = (
             entry.get("observations") or trace.get("observations") or [] if isinstance(entry, dict) else []

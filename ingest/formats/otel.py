@@ -1,7 +1,8 @@
 """OpenTelemetry spans of models, tools and retrievers: the GenAI conventions, and OpenInference (Phoenix).
 
 Reads OTLP's JSON (``resourceSpans``; an export, or one a line), a JSON list or JSONL of spans (OpenInference, Vercel's SDK), and Phoenix's Parquet. Attributes may
-be flat (``retrieval.documents.0.document.id``) or nested. A span's kind is ``openinference.span.kind``, else ``gen_ai.operation.name`` (``execute_tool``; ``chat`` and its
+be flat (``retrieval.documents.0.document.id``) or nested; a retriever's query and documents may be the GenAI conventions' (``gen_ai.retrieval.query.text``,
+``gen_ai.retrieval.documents``). A span's kind is ``openinference.span.kind``, else ``gen_ai.operation.name`` (``execute_tool``; ``chat`` and its
 like), else ``ai.operationId`` (``ai.toolCall``). A tool's name is ``tool.name``, ``gen_ai.tool.name`` or ``ai.toolCall.name``.
 
 What becomes a search, a result, the query and the answer: `ingest/formats/_spans.py` (searches of a tool called something with search, retrieve, lookup or find;
@@ -19,8 +20,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.errors import BadInput
-from ingest.files import open_plain
+from ingest.formats._json import document
+from ingest.formats._said import decoded
 from ingest.formats._seen import first_bytes, jsonl
 from ingest.formats._spans import Refuse, Span, find_spans
 from ingest.formats.base import Found, Options
@@ -31,6 +32,7 @@ SUMMARY = "OpenTelemetry and OpenInference spans: OTLP JSON, JSON, JSONL, Phoeni
 
 _INPUT = (
     "input.value",
+    "gen_ai.retrieval.query.text",
     "gen_ai.tool.call.arguments",
     "ai.toolCall.args",
     "gen_ai.input.messages",
@@ -86,14 +88,9 @@ def _raw(path: Path, refuse: Refuse) -> Iterator[dict[str, Any]]:
         for _, entry in jsonl(path, refuse):
             yield from _unpacked(entry)
     else:
-        try:
-            with open_plain(path) as stream:
-                whole = json.loads(stream.read().decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{path}: this is not valid JSON: {error}. Put that right.") from None
-        for entry in whole if isinstance(whole, list) else [whole]:
-            if isinstance(entry, dict):
-                yield from _unpacked(entry)
+        for key, part in document(path, lambda key: key in (None, "resourceSpans")):
+            if isinstance(part, dict):
+                yield from _unpacked({"resourceSpans": [part]} if key == "resourceSpans" else part)
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
@@ -161,7 +158,7 @@ def _first(attributes: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 def _documents(attributes: dict[str, Any]) -> list[Any] | None:
     """The documents of a retriever, from a list or from numbered attributes."""
-    given = attributes.get("retrieval.documents")
+    given = decoded(_first(attributes, ("retrieval.documents", "gen_ai.retrieval.documents")))
     if isinstance(given, list):
         return [_document(d) for d in given]
     found: dict[int, dict[str, Any]] = {}

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import BadInput, shown
 from ingest.files import Given, Lines, SourceFile, open_plain
+from ingest.formats._json import objects
 from ingest.formats._seen import first_bytes, refusing, stem
 from ingest.formats._trec import grades_of, is_qrels, is_run, judgments_sql, run_lines, tagged
 from ingest.formats.base import Found, Options, from_records, from_sql, judgments_of, staged_lines
@@ -163,7 +164,7 @@ def _topics(path: Path, by_order: bool, split: str | None) -> Any:
     def read(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         start = first_bytes(path)
         if start.lstrip().startswith(("[", "{")):
-            yield from _conversations(path)
+            yield from _conversations(path, refusing(load, source))
         elif "<top" in start.lower():
             blocks = tagged(path, ("top", "topic"), refusing(load, source))
             for number, (line, fields) in enumerate(blocks, start=1):
@@ -220,14 +221,17 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _conversations(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _conversations(
+    path: Path, refuse: Callable[[int, str, str], None]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """CAsT: the turns of conversations, each a query after those before it; ``line`` counts them."""
-    with open_plain(path) as stream:
-        whole = json.loads(stream.read().decode("utf-8-sig"))
     number = 0
-    for topic in whole if isinstance(whole, list) else [whole]:
+    for topic in objects(path):
+        if not isinstance(topic, dict) or not isinstance(topic.get("turn"), list):
+            refuse(number + 1, "a conversation with its turns was expected", json.dumps(topic)[:1000])
+            continue
         earlier: list[str] = []
-        for turn in topic.get("turn", []):
+        for turn in topic["turn"]:
             number += 1
             said = str(turn.get("raw_utterance", ""))
             rewrites = {

@@ -20,6 +20,7 @@ from typing import Any
 
 from ingest.errors import BadInput
 from ingest.files import Given, SourceFile
+from ingest.formats._json import document, entries
 from ingest.formats._seen import first_bytes, ignoring, refusing, seen_collection
 from ingest.formats.base import Found, Options, from_records
 from ingest.staging import Load
@@ -83,7 +84,7 @@ def find(path: Path, options: Options) -> list[Found]:
 def _recording(
     path: Path, name: str, collection: str, agent: str, trials: list[Path], options: Options
 ) -> Found:
-    about = [_read(trial).get("metadata") or {} for trial in trials]
+    about = [_about(trial) for trial in trials]
     has_searches = any("searches" in query for _, _, query in _entries(trials, ignoring))
     longest = max((len(q["retrieved_ids"]) for _, _, q in _entries(trials, ignoring)), default=0)
     given: dict[str, Any] = {
@@ -100,23 +101,21 @@ def _recording(
     return Found(path, NAME, "recording", name, options.described(path, given), files, tuple(trials))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        whole = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: this is not valid JSON: {error}. Put that right.") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("queries"), list):
-        raise BadInput(f"{path}: a trial is an object with a list of queries. Put that right.")
-    return whole
+def _about(path: Path) -> dict[str, Any]:
+    """What a trial's file says of itself."""
+    about = {
+        key: part for key, part in document(path, lambda key: key in (None, "queries")) if key != "queries"
+    }
+    metadata = about.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _entries(trials: list[Path], refuse: Any) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Number, trial and query."""
     number = 0
     for place, path in enumerate(trials, start=1):
-        whole = _read(path)
-        trial = (whole.get("metadata") or {}).get("trial_number")
-        for query in whole["queries"]:
+        trial = _about(path).get("trial_number")
+        for query in entries(path, ("queries",)):
             number += 1
             if not isinstance(query, dict) or not isinstance(query.get("retrieved_ids"), list):
                 refuse(

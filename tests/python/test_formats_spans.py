@@ -11,7 +11,7 @@ import pytest
 from conftest import SHARED, Warehouse, write_collection, write_lines
 
 from ingest.formats import format_of
-from ingest.formats._spans import asked, listed, said, searched
+from ingest.formats._said import asked, listed, said, searched
 
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the real data is not here")
 
