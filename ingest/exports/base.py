@@ -92,6 +92,15 @@ def repeats(con: duckdb.DuckDBPyConnection, lists: Lists) -> int:
     return 0 if row is None else int(row[0])
 
 
+def empty_lists(con: duckdb.DuckDBPyConnection, lists: Lists) -> int:
+    """How many of the lists are known to hold nothing."""
+    row = con.execute(
+        f"select count(*) from {RAW_SCHEMA}.contexts as c where {lists.where} and has_documents and query_id not in ("
+        f"select query_id from {RAW_SCHEMA}.context_documents where {lists.where})"
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def copy(con: duckdb.DuckDBPyConnection, select: str, path: Path, options: str) -> int:
     """Write a query's rows to a file; returns how many."""
     row = con.execute(f"copy ({select}) to {literal(str(path))} ({options})").fetchone()

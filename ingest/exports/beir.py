@@ -25,6 +25,15 @@ _BLOCK = 10_000
 def export(con: duckdb.DuckDBPyConnection, what: What, folder: Path) -> list[str]:
     """Write the files; returns what was written."""
     collection = literal(what.collection)
+    odd = con.execute(
+        f"select query_id, doc_id from {RAW_SCHEMA}.judgments where collection = {collection}"
+        " and regexp_matches(query_id || doc_id, '[\\t\\n\\r]') limit 1"
+    ).fetchone()
+    if odd is not None:
+        raise BadInput(
+            f"query {shown(odd[0])} and document {shown(odd[1])}: BEIR's qrels are split at tabs and lines, and can't hold such an ID. "
+            "Rename it in the collection."
+        )
     title = con.execute(
         f"select field from {RAW_SCHEMA}.collection_fields where collection = {collection} and field in ('title', 'name')"
         " order by field != 'title' limit 1"
@@ -43,15 +52,6 @@ def export(con: duckdb.DuckDBPyConnection, what: What, folder: Path) -> list[str
         f"corpus.jsonl: {copy(con, corpus, folder / 'corpus.jsonl', 'format json'):,} documents",
         f"queries.jsonl: {copy(con, queries, folder / 'queries.jsonl', 'format json'):,} queries",
     ]
-    odd = con.execute(
-        f"select query_id, doc_id from {RAW_SCHEMA}.judgments where collection = {collection}"
-        " and regexp_matches(query_id || doc_id, '[\\t\\n\\r]') limit 1"
-    ).fetchone()
-    if odd is not None:
-        raise BadInput(
-            f"query {shown(odd[0])} and document {shown(odd[1])}: BEIR's qrels are split at tabs and lines, and can't hold such an ID. "
-            "Rename it in the collection."
-        )
     (folder / "qrels").mkdir()
     for (split,) in con.execute(
         f"select distinct coalesce(split, 'all') from {RAW_SCHEMA}.queries where collection = {collection} order by 1"

@@ -1,7 +1,8 @@
 """TREC's files: ``qrels.txt``, ``topics.tsv`` and a run for each retriever and trial.
 
 A run's score is the number of places from the end of its list, so that trec_eval, which sorts by score, has our order back. A document stands once in
-a run: later places of a repeated one can't be written, and are counted. IDs with white space can't be written at all.
+a run: later places of a repeated one can't be written, and are counted; so is an empty list, which no line stands for. IDs with white space can't be written
+at all. White space within a query's text is written as one space, for a topic is one line.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import duckdb
 
 from ingest.contract import RAW_SCHEMA
 from ingest.errors import BadInput, shown
-from ingest.exports.base import What, copy, documents, lists_of, repeats
+from ingest.exports.base import What, copy, documents, empty_lists, lists_of, repeats
 from ingest.sqltext import literal
 
 NAME = "trec"
@@ -46,8 +47,11 @@ def export(con: duckdb.DuckDBPyConnection, what: What, folder: Path) -> list[str
             f" {literal(tag)} from ({documents(one)}) window w as (partition by query_id order by rank) order by query_id, rank"
         )
         n, left = copy(con, run, folder / f"{one.stem}.run", _COLUMNS), repeats(con, one)
+        empty = empty_lists(con, one)
         said.append(
-            f"{one.stem}.run: {n:,} documents" + (f"; {left:,} repeats can't be written" if left else "")
+            f"{one.stem}.run: {n:,} documents"
+            + (f"; {left:,} repeats can't be written" if left else "")
+            + (f"; {empty:,} empty lists can't be written" if empty else "")
         )
     return said
 

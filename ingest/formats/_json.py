@@ -14,6 +14,7 @@ from ingest.files import open_plain
 
 #: How much is read at first, in characters; an entry that is longer is read at twice as much each time.
 _BLOCK = 1 << 20
+_AFTER = frozenset(",]}: \t\r\n")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -64,8 +65,8 @@ class _Reader:
                 if self._is_whole:
                     raise
             else:
-                # A number that ends where the text does may go on.
-                if end < len(self._text) or self._is_whole:
+                # A number may go on where the text ends, and after a point or a letter there.
+                if self._is_whole or self._text[end : end + 1] in _AFTER:
                     self._at = end
                     return found
             self._more(size)

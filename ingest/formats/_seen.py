@@ -223,3 +223,14 @@ def answers_recording(
     return Found(
         path, format_name, "recording", name, described, {"answers": lines, **(files or {})}, (path,)
     )
+
+
+def asked_lines(path: Path, ids: Callable[[Load], Iterable[tuple[int, str | None]]]) -> Lines:
+    """The queries that were asked, where a file says it by what it holds; those without an ID are passed over."""
+
+    def fill(load: Load, source: SourceFile, table: str) -> None:
+        once = {query_id: line for line, query_id in ids(load) if query_id is not None}
+        stage_records(load, source, table, ((line, {"q": query_id}) for query_id, line in once.items()))
+        load.con.execute(f"update {table} set text = cast(text as json) ->> 'q'")
+
+    return Lines(path, fill, f"{path.name}: asked")

@@ -17,16 +17,17 @@ Not known: prompts, models' digests, what a source's page said where nobody copi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import BadInput
-from ingest.files import Lines, SourceFile
+from ingest.files import SourceFile
 from ingest.formats._marks import cited_in
 from ingest.formats._seen import (
     Entries,
     answers_recording,
+    asked_lines,
     first_object,
     ignoring,
     jsonl,
@@ -34,7 +35,7 @@ from ingest.formats._seen import (
     seen_collection,
     stem,
 )
-from ingest.formats.base import Found, Options, from_records, stage_records
+from ingest.formats.base import Found, Options, from_records
 from ingest.staging import Load
 
 NAME = "expertqa"
@@ -88,7 +89,7 @@ def find(path: Path, options: Options) -> list[Found]:
         }
         files = {
             "support": from_records(path, _support(path, system), f"{path.name}: labels"),
-            "asked": Lines(path, _asked(path, system), f"{path.name}: asked"),
+            "asked": asked_lines(path, _asked(path, system)),
         }
         found.append(
             answers_recording(
@@ -217,14 +218,10 @@ def _support(path: Path, system: str) -> Any:
     return records
 
 
-def _asked(path: Path, system: str) -> Any:
-    def fill(load: Load, source: SourceFile, table: str) -> None:
-        answered = (
-            (line, {"query_id": query_id})
-            for line, query_id, entry in _questions(path, ignoring)
-            if system in _systems(entry)
-        )
-        stage_records(load, source, table, answered)
-        load.con.execute(f"update {table} set text = cast(text as json) ->> 'query_id'")
+def _asked(path: Path, system: str) -> Callable[[Load], Iterator[tuple[int, str]]]:
+    def ids(load: Load) -> Iterator[tuple[int, str]]:
+        for line, query_id, entry in _questions(path, ignoring):
+            if system in _systems(entry):
+                yield line, query_id
 
-    return fill
+    return ids

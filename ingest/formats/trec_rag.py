@@ -5,6 +5,10 @@ as ``narrative_id``, ``narrative``, ``run_id``). A recording for each ``run_id``
 their order; ``cited`` are the references that the sentences cite, sentence by sentence, repeats and all. A citation that is the
 ID of a reference counts as that; a place that is none stays ``[n]``. The answer's text is its sentences with a space between.
 
+Labels of support stand beside the answers where the track's evaluation wrote them down: ``support_eval``, an entry a sentence, with ``citations`` and a label
+for each of the first of them in ``eval_scores`` (FS, PS or NS: full, partial or no support). The judge is named by the key of its replies
+(``gpt-4o_responses``), else by ``--set judge=person``, or who it was. A label's ``line`` is its number in the file. A citation that got no label has none.
+
 A collection is made of topics and references, unless ``--collection`` names one whose query IDs are the topics'.
 
 Not known: the documents' text, judgments (load qrels as a collection, and name it), what was read besides the references:
@@ -13,11 +17,12 @@ the context is reported.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.errors import BadInput
+from ingest.errors import BadInput, shown
 from ingest.files import SourceFile
 from ingest.formats._seen import (
     answers_recording,
@@ -28,12 +33,16 @@ from ingest.formats._seen import (
     seen_collection,
     stem,
 )
-from ingest.formats.base import Found, Options
+from ingest.formats.base import Found, Options, from_records
 from ingest.formats.marked import notice_unresolved
 from ingest.staging import Load
 
 NAME = "trec_rag"
 SUMMARY = "answers of TREC's RAG track: references, and sentences with citation places"
+
+
+_OWN = ("judge",)
+_LABELS = {"FS": "supported", "PS": "partly", "NS": "unsupported"}
 
 
 def recognise(path: Path) -> bool:
@@ -44,7 +53,11 @@ def recognise(path: Path) -> bool:
 
 def find(path: Path, options: Options) -> list[Found]:
     """The collection of topics and references, and a recording a run."""
-    runs = sorted({run for _, run, _, _, _ in _entries(path, ignoring)})
+    judge = options.own("judge")
+    if judge is not None and (not isinstance(judge, str) or not judge.strip()):
+        raise BadInput(f"{path}: judge must be a name, not {shown(judge)}.")
+    has_labels = {(run, "support_eval" in entry) for _, run, _, _, entry in _entries(path, ignoring)}
+    runs, labelled = sorted({run for run, _ in has_labels}), {run for run, has in has_labels if has}
     if not runs:
         raise BadInput(f"{path}: no answer stands in it. Name a file of answers, one a line.")
     name = options.name or stem(path)
@@ -52,7 +65,14 @@ def find(path: Path, options: Options) -> list[Found]:
     if options.collection is None:
         found.append(
             seen_collection(
-                path, NAME, name, options, lambda: _queries(path), lambda: _documents(path), fields=()
+                path,
+                NAME,
+                name,
+                options,
+                lambda: _queries(path),
+                lambda: _documents(path),
+                own=_OWN,
+                fields=(),
             )
         )
     for run in runs:
@@ -60,7 +80,8 @@ def find(path: Path, options: Options) -> list[Found]:
             answers_recording(
                 path, NAME, run if len(runs) > 1 or options.name is None else f"{name}-answers",
                 options.collection or name, options, _answers(path, run),
-                {"ids_in_text": False, "context_is": "reported"},
+                {"ids_in_text": False, "context_is": "reported"}, _OWN,
+                {"support": from_records(path, _support(path, run, judge), f"{path.name}: labels")} if run in labelled else None,
             )
         )  # fmt: skip
     return found
@@ -137,3 +158,50 @@ def _answers(path: Path, run: str) -> Any:
         notice_unresolved(load, source, unresolved)
 
     return records
+
+
+def _support(path: Path, run: str, judge: str | None) -> Any:
+    """A label for each citation that the track's evaluation labelled; entries that it doesn't explain go to quarantine."""
+
+    def records(load: Load, source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
+        number, refuse = 0, refusing(load, source)
+        for line, its_run, topic_id, _, entry in _entries(path, ignoring):
+            if its_run != run:
+                continue
+            references = [str(r) for r in entry["references"]]
+            given = entry.get("support_eval")
+            for one in given if isinstance(given, list) else []:
+                number += 1
+                read = _labels(one, judge)
+                if read is None:
+                    refuse(
+                        number,
+                        f"an entry of support_eval on line {line} must have an answer, citations, eval_scores of FS, PS or NS, and a judge",
+                        json.dumps(one),
+                    )
+                    continue
+                who, labels = read
+                number -= 1
+                for citation, label in labels:
+                    number += 1
+                    yield number, {
+                        "query_id": topic_id, "context": run, "claim": one["answer"], "doc_ids": [_cited(citation, references)[0]],
+                        "judge": who, "label": label,
+                    }  # fmt: skip
+
+    return records
+
+
+def _labels(entry: Any, judge: str | None) -> tuple[str, list[tuple[Any, str]]] | None:
+    """Who judged, and the citations that have a label with it; None for what can't be read."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("answer"), str):
+        return None
+    citations, scores = entry.get("citations"), entry.get("eval_scores")
+    named = next((key.removesuffix("_responses") for key in entry if key.endswith("_responses")), judge)
+    if not isinstance(citations, list) or not isinstance(scores, list) or len(scores) > len(citations):
+        return None
+    if named is None or any(score is not None and score not in _LABELS for score in scores):
+        return None
+    return named, [
+        (c, _LABELS[score]) for c, score in zip(citations, scores, strict=False) if score is not None
+    ]

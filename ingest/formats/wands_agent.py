@@ -19,9 +19,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.files import Given, Lines, SourceFile
-from ingest.formats._seen import first_object, ignoring, jsonl, refusing, seen_collection, stem, text_id
-from ingest.formats.base import Found, Options, from_records, stage_records
+from ingest.files import Given, SourceFile
+from ingest.formats._seen import (
+    asked_lines,
+    first_object,
+    ignoring,
+    jsonl,
+    refusing,
+    seen_collection,
+    stem,
+    text_id,
+)
+from ingest.formats.base import Found, Options, from_records
 from ingest.formats.marked import query_of
 from ingest.staging import Load
 
@@ -56,7 +65,7 @@ def find(path: Path, options: Options) -> list[Found]:
     }  # fmt: skip
     files: dict[str, Given] = {
         "traces": from_records(path, _events(path, options.collection)),
-        "asked": Lines(path, _asked(path, options.collection), f"{path.name}: asked"),
+        "asked": asked_lines(path, lambda load: _asked(load, path, options.collection)),
     }
     found.append(Found(path, NAME, "recording", recording, options.described(path, given), files, (path,)))
     return found
@@ -91,13 +100,9 @@ def _query_id(load: Load, collection: str | None, query: str) -> str | None:
     return text_id(query) if collection is None else query_of(load, collection, query)
 
 
-def _asked(path: Path, collection: str | None) -> Any:
-    def fill(load: Load, source: SourceFile, table: str) -> None:
-        ids = ((line, {"q": _query_id(load, collection, t["query"])}) for line, t in _traces(path, ignoring))
-        stage_records(load, source, table, ((line, q) for line, q in ids if q["q"] is not None))
-        load.con.execute(f"update {table} set text = cast(text as json) ->> 'q'")
-
-    return fill
+def _asked(load: Load, path: Path, collection: str | None) -> Iterator[tuple[int, str | None]]:
+    for line, trace in _traces(path, ignoring):
+        yield line, _query_id(load, collection, trace["query"])
 
 
 def _events(path: Path, collection: str | None) -> Any:

@@ -422,3 +422,31 @@ def test_ares_labels_are_judgments_and_support(warehouse: Warehouse, tmp_path: P
     assert warehouse.rows("select line, reason from assay_raw.quarantine where kind = 'recording'") == [
         (4, "could not convert string to float: 'maybe'")
     ]
+
+
+def test_trec_rag_s_labels_of_support(warehouse: Warehouse, tmp_path: Path) -> None:
+    path = tmp_path / "rag.jsonl"
+    entry = {
+        "topic_id": "1", "topic": "t", "run_id": "r", "references": ["a", "b"],
+        "answer": [{"text": "One.", "citations": [1, 0, 0]}, {"text": "Two.", "citations": []}],
+        "support_eval": [
+            {"answer": "One.", "citations": [1, 0, 0], "eval_scores": ["FS", None, "NS"], "gpt-4o_responses": ["Full Support", "?", "No Support"]},
+            {"answer": "Two.", "citations": [], "eval_scores": []},
+            {"answer": "Odd.", "citations": [0], "eval_scores": ["XX"]},
+        ],
+    }  # fmt: skip
+    write_lines(path, [entry])
+    assert warehouse.run("load", "--set", "judge=person", path) == 0
+    assert warehouse.rows("select file, line from assay_raw.quarantine") == [("rag.jsonl: labels", 3)]
+    entry["support_eval"][2]["eval_scores"] = ["PS"]  # type: ignore[index]
+    write_lines(path, [entry])
+    assert warehouse.run("load", "--set", "judge=person", path) == 0
+    labels = """
+        select query_id, retriever, claim, judge, label, doc_id
+        from assay_raw.support join assay_raw.support_documents using (recording_id, line) order by line
+    """
+    assert warehouse.rows(labels) == [
+        ("1", "r", "One.", "gpt-4o", "supported", "b"),
+        ("1", "r", "One.", "gpt-4o", "unsupported", "a"),
+        ("1", "r", "Odd.", "person", "partly", "a"),
+    ]

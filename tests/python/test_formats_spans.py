@@ -51,6 +51,38 @@ def tool(
 ROOT = span(1, "agent", 10, None, input__value="a desk?", output__value="Take 7.")
 
 
+def test_the_genai_conventions_retrievals_and_messages(warehouse: Warehouse, tmp_path: Path) -> None:
+    """As the GenAI conventions write them: documents as JSON text, messages in parts."""
+    path = tmp_path / "spans.json"
+    asked_for = [
+        {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
+        {
+            "role": "user",
+            "parts": [{"type": "text", "content": "a desk?"}, {"type": "image", "content": "aGk="}],
+        },
+    ]
+    answered = [
+        {
+            "role": "assistant",
+            "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "Take 7."}],
+        }
+    ]
+    model = span(
+        2, "chat m", 20, gen_ai__operation__name="chat", gen_ai__input__messages=json.dumps(asked_for),
+        gen_ai__output__messages=json.dumps(answered),
+    )  # fmt: skip
+    retrieval = span(
+        3, "retrieval", 15, gen_ai__operation__name="retrieval", gen_ai__retrieval__query__text="oak desk",
+        gen_ai__retrieval__documents=json.dumps([{"id": "7", "score": 0.95}, {"id": "x", "score": 0.5}]),
+    )  # fmt: skip
+    path.write_text(json.dumps(otlp(span(1, "agent", 10, None), retrieval, model)))
+    warehouse.load(path)
+    assert warehouse.rows(SEARCHES) == [(1, "oak desk", True, 1, 0)]
+    assert warehouse.rows(RESULTS) == [(1, ["7", "x"], [0.95, 0.5])]
+    assert warehouse.rows("select query from assay_raw.queries") == [("a desk?",)]
+    assert warehouse.rows("select answer from assay_raw.answers") == [("Take 7.",)]
+
+
 def test_tools_and_retrievers_are_searches(warehouse: Warehouse, tmp_path: Path) -> None:
     path = tmp_path / "spans.json"
     retriever = span(

@@ -209,6 +209,25 @@ def test_wands_agent_rounds_that_were_refused_don_t_count(warehouse: Warehouse, 
 
 
 @needs_data
+def test_real_rag_turn_is_its_native_conversion(tmp_path: Path) -> None:
+    raw, native = Warehouse(tmp_path / "raw.duckdb"), Warehouse(tmp_path / "native.duckdb")
+    turn = SHARED / "wands_agent_traces" / "rag_turn.json"
+    raw.load(SHARED / "native" / "wands")
+    settings = ["split=test", 'shown_fields=["name","description"]', "retriever=agent"]
+    flags = [part for one in settings for part in ("--set", one)]
+    name = ("--name", "wands-rag", "--collection", "wands")
+    assert raw.run("load", *name, *flags, turn) == 0
+    raw_again = Warehouse(tmp_path / "again.duckdb")
+    raw_again.load(turn)
+    assert raw_again.rows("select count(*) from assay_raw.documents") == [(10,)]
+    native.load(SHARED / "native" / "wands", SHARED / "native" / "wands-rag")
+    found = differences(raw, native, frozenset({"recording_id", "n_prompt_words"}))
+    assert found == {}
+    cited = "select list(cited order by position) from assay_raw.answer_citations"
+    assert raw.rows(cited) == [(["38685", "6012", "654", "31141", "33593"],)]
+
+
+@needs_data
 def test_real_wands_traces_are_their_native_conversion(tmp_path: Path) -> None:
     """Of the six traces four stand in the native folder; the collection is the native one."""
     raw, native = Warehouse(tmp_path / "raw.duckdb"), Warehouse(tmp_path / "native.duckdb")
@@ -272,8 +291,8 @@ def test_browsecomp_plus(warehouse: Warehouse, tmp_path: Path) -> None:
         {"type": "tool_call", "tool_name": "get_document", "arguments": {"docid": 38}, "output": "text"},
         {
             "type": "tool_call",
-            "tool_name": "local_knowledge_base_search",
-            "arguments": {"query": "pine"},
+            "tool_name": "local_knowledge_base_retrieval",
+            "arguments": {"user_query": "pine"},
             "output": "not a list",
         },
         {
