@@ -150,10 +150,9 @@ final as (
         n_repeated,
         case when has_judgments then n_exact_returned end as n_exact_returned,
         case when has_judgments then n_unjudged_returned end as n_unjudged_returned,
-        -- Exact documents among the first results_shown, divided by results_shown: a short list still divides by all.
         case when has_judgments then n_exact_shown end as n_exact_shown,
         results_shown,
-        case when has_judgments then cast(n_exact_shown as double) / results_shown end as precision,
+        {{ assay_search_precision() }} as precision,
         n_words,
         n_words_added,
         n_words_shown,

@@ -92,13 +92,14 @@ rows_and_missing as (
 
 ),
 
+-- A retriever's list may be kept deeper than what it shows, so that ties can be seen; the context is what it shows.
 counted as (
 
     select
-        recording_id,
-        query_id,
-        retriever,
-        trial,
+        context_documents.recording_id,
+        context_documents.query_id,
+        context_documents.retriever,
+        context_documents.trial,
         count(*) as n_places,
         count(*) filter (where not is_repeat) as n_documents,
         count(*) filter (where is_repeat) as n_repeated,
@@ -112,7 +113,17 @@ counted as (
         count(*) filter (where n_words is null) as n_texts_unknown,
         sum(n_words) as n_words
     from context_documents
-    group by recording_id, query_id, retriever, trial
+    inner join recordings
+        on context_documents.recording_id = recordings.recording_id
+    where
+        recordings.kind != 'contexts'
+        or recordings.results_shown is null
+        or context_documents.rank <= recordings.results_shown
+    group by
+        context_documents.recording_id,
+        context_documents.query_id,
+        context_documents.retriever,
+        context_documents.trial
 
 ),
 
