@@ -7,6 +7,7 @@ They stand in views that `ingest.retrieve.semantic` makes: ``retrieve_unit_vecto
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -30,11 +31,12 @@ def query_vectors(con: duckdb.DuckDBPyConnection, where: str) -> dict[int, Float
     is_plain = bool(row is None or row[0] is not False)
     found: dict[int, Floats] = {}
     try:
-        given = con.execute("select n, embedding from retrieve_query_vectors order by n").fetchall()
+        given = con.execute("select n, embedding from retrieve_query_vectors order by n").fetchnumpy()
     except duckdb.ConversionException as error:
         raise _unreadable(where, error) from None
-    for n, embedding in given:
-        if embedding is None or None in embedding:
+    for n, embedding in zip(given["n"], given["embedding"], strict=True):
+        # None and a list with a number missing are no plain array.
+        if type(embedding) is not np.ndarray:
             is_plain = False
             break
         found[int(n)] = np.asarray(embedding, dtype=np.float32)
@@ -86,16 +88,34 @@ def _refuse(con: duckdb.DuckDBPyConnection, where: str) -> None:
             raise BadInput(f"{where}the {what} {shown(row[0])} {row[1]}{others}. {remedy}.")
 
 
+#: Vectors of so many bytes are read at once.
+_AT_ONCE = 256 << 20
+
+
+def _chunks(con: duckdb.DuckDBPyConnection, sql: str, row_size: int) -> Iterator[tuple[Places, list[Any]]]:
+    """The rows of a query (place, embedding): all at once where they are few, since chunks of rows come through pandas, which takes half a second to import."""
+    row = first(con, "select count(*) from retrieve_searched")
+    if row is None or row[0] == 0:
+        return
+    if int(row[0]) * row_size <= _AT_ONCE:
+        given = con.execute(sql).fetchnumpy()
+        yield np.asarray(given["place"], np.int64), list(given["embedding"])
+        return
+    rows = con.execute(sql)
+    while len(chunk := rows.fetch_df_chunk(2)):
+        yield chunk["place"].to_numpy(np.int64), list(chunk["embedding"])
+
+
 def unit_blocks(con: duckdb.DuckDBPyConnection, size: int, where: str) -> Iterator[tuple[Places, Floats]]:
     """The units' places and vectors, checked. Raises BadInput for one that can't be meant."""
     # Only the units of one document must stand together.
     row = first(con, "select count(*) = count(distinct place) from retrieve_units")
     order = "" if row and row[0] else "order by unit"
     try:
-        rows = con.execute(f"select place, embedding from retrieve_searched {order}")
-        while len(chunk := rows.fetch_df_chunk(2)):
+        for places, given in _chunks(
+            con, f"select place, embedding from retrieve_searched {order}", 4 * size
+        ):
             try:
-                given = list(chunk["embedding"])
                 # A list with a number missing is a masked array.
                 if any(type(vector) is not np.ndarray for vector in given):
                     raise ValueError
@@ -110,6 +130,6 @@ def unit_blocks(con: duckdb.DuckDBPyConnection, size: int, where: str) -> Iterat
             is_plain = (np.isfinite(squares) & (squares > 0)).all()
             if not is_plain and not (np.isfinite(vectors).all() and vectors.any(axis=1).all()):
                 _refuse(con, where)
-            yield chunk["place"].to_numpy(np.int64), vectors
+            yield places, vectors
     except duckdb.ConversionException as error:
         raise _unreadable(where, error) from None
