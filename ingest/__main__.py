@@ -1,4 +1,4 @@
-"""``python -m ingest``: load, check, formats, export, list, drop, init, publish."""
+"""``python -m ingest``: load, check, formats, export, list, drop, init, publish, retrieve, record."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from ingest.errors import AssayError, CannotRun
 from ingest.formats.base import Options, parse_settings
 from ingest.load import find, load
+from ingest.record.cli import add_record_parser
 from ingest.retrieve.cli import add_retrieve_parser
 from ingest.warehouse import open_warehouse, warehouse_path
 
@@ -189,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--to", required=True, type=Path, metavar="FILE")
     sub.set_defaults(run=_publish)
     add_retrieve_parser(commands)
+    add_record_parser(commands)
     return parser
 
 

@@ -92,13 +92,13 @@ class Retrieved:
     is_floor: bool = False
 
 
-def library(name: str) -> ModuleType:
-    """A library that only retrieval needs. Raises CannotRun with how to install it where it is absent."""
+def library(name: str, extra: str = "retrieve") -> ModuleType:
+    """A library that only an extra needs. Raises CannotRun with how to install it where it is absent."""
     try:
         return importlib.import_module(name)
     except ImportError:
         raise CannotRun(
-            f"the library {name} is not installed, and this retriever needs it. Install it: pip install 'assay-warehouse[retrieve]'."
+            f"the library {name} is not installed, and this needs it. Install it: pip install 'assay-warehouse[{extra}]'."
         ) from None
 
 

@@ -25,6 +25,8 @@ from ingest.retrieve.units import add_unit_arguments, make_units
 NAME = "bm25"
 SUMMARY = "BM25 (bm25s), unstemmed, English stop words"
 HAS_SCORES = True
+#: Its lists are made as its queries come: one index serves searches that aren't known yet.
+ONE_BY_ONE = True
 
 METHODS = ("lucene", "robertson", "atire")
 
