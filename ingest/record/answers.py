@@ -9,7 +9,7 @@ from typing import Any
 from ingest.errors import BadInput
 from ingest.record.collection import Copied, Query
 from ingest.record.journal import Key
-from ingest.record.prompts import answer_messages, parsed
+from ingest.record.prompts import Prompts, answer_messages, parsed
 from ingest.record.server import Reply
 from ingest.retrieve.loaded import Run
 from ingest.sqltext import literal
@@ -79,10 +79,10 @@ def tasks(
 
 
 def messages_of(
-    copied: Copied, task: Task, instructions: str, fields: Sequence[str], ask: str
+    copied: Copied, task: Task, prompts: Prompts, fields: Sequence[str], ask: str
 ) -> list[dict[str, str]]:
     """What is sent for a task."""
-    return answer_messages(instructions, copied.texts(task.context, fields), ask, task.query.text)
+    return answer_messages(prompts, copied.texts(task.context, fields), ask, task.query.text)
 
 
 def cut_reason(reply: Reply, n_words: int, num_ctx: int) -> str | None:

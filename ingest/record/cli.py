@@ -53,7 +53,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--prompt",
         type=Path,
         metavar="FILE",
-        help="the instructions: a text file; for traces TOML with system, tool and picks",
+        help="the instructions: a text file, or TOML with system and examples; for traces TOML with system, tool, picks and examples",
     )
     add(
         "--schema", type=Path, metavar="FILE",
@@ -114,6 +114,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     add("--name", help="the recording's name; <collection>-answers or -agent by default")
     add("--out", type=Path, metavar="DIR", help="its folder; recordings/<its name> by default")
     add("--recorded-at", metavar="TIME", help="when, for the manifest; now by default")
+    add("--note", action="append", metavar="TEXT", help="a note for the manifest; may be repeated")
     add("--no-load", action="store_true", help="write the recording and leave the warehouse alone")
     add("--wait", type=float, default=0.0, metavar="SECONDS", help="how long to wait for a locked warehouse")
 

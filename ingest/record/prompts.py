@@ -96,30 +96,85 @@ def filled(text: str, settings: Mapping[str, object]) -> str:
     return text
 
 
-def read_answer_prompt(path: Path | None) -> str:
-    """The instructions of an answer, from a text file. Raises BadInput."""
-    if path is None:
-        return ANSWER
-    text = _read(path).strip()
+@dataclass(frozen=True)
+class Prompts:
+    """What stands before a task: texts by name, and finished turns as an example, in Ollama's form of messages."""
+
+    texts: Mapping[str, str]
+    examples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {**self.texts, **({"examples": [dict(e) for e in self.examples]} if self.examples else {})}
+
+
+#: What one example has, as a JSON schema: of an answer, and of an agent's task. `enough` is what the model says instead of another search.
+_TEXT = {"type": "string", "minLength": 1}
+_SEARCH = {
+    "type": "object", "properties": {"query": _TEXT, "results": {"type": "string"}}, "required": ["query", "results"],
+    "additionalProperties": False,
+}  # fmt: skip
+_ANSWER_EXAMPLE = {"user": _TEXT, "assistant": _TEXT}
+_AGENT_EXAMPLE = {
+    "user": _TEXT,
+    "searches": {"type": "array", "items": _SEARCH},
+    "enough": _TEXT,
+    "assistant": _TEXT,
+}
+
+
+def read_answer_prompt(path: Path | None, settings: Mapping[str, object]) -> Prompts:
+    """The instructions of an answer: a text, or TOML with ``system`` and examples of ``user`` and ``assistant``. Raises BadInput."""
+    if path is not None and path.suffix == ".toml":
+        return _toml(path, {"system": ANSWER}, _ANSWER_EXAMPLE, settings)
+    text = ANSWER if path is None else _read(path).strip()
     if not text:
         raise BadInput(f"{path}: it is empty. Write the instructions into it.")
-    return text
+    return Prompts({"instructions": filled(text, settings)})
 
 
-def read_agent_prompts(path: Path | None) -> dict[str, str]:
-    """The prompts of an agent (``system``, ``tool``, ``picks``), from a TOML file; those that it leaves out are the usual ones. Raises BadInput."""
+def read_agent_prompts(path: Path | None, settings: Mapping[str, object]) -> Prompts:
+    """The prompts of an agent, from TOML: ``system``, ``tool``, ``picks`` (the usual ones where it leaves them out), and
+    examples of ``user``, ``searches`` (each ``query`` and ``results``), ``enough`` and ``assistant``. Raises BadInput."""
     if path is None:
-        return dict(AGENT)
+        return Prompts({key: filled(text, settings) for key, text in AGENT.items()})
+    return _toml(path, AGENT, _AGENT_EXAMPLE, settings)
+
+
+def _toml(
+    path: Path, usual: Mapping[str, str], example: Mapping[str, Any], settings: Mapping[str, object]
+) -> Prompts:
     try:
         found = tomllib.loads(_read(path))
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: this is not valid TOML: {error}. Put that right.") from None
+    examples = found.pop("examples", [])
     for key, value in found.items():
-        if key not in AGENT or not isinstance(value, str) or not value.strip():
+        if key not in usual or not isinstance(value, str) or not value.strip():
             raise BadInput(
-                f"{path}: {shown(key)} is no prompt: there are {', '.join(AGENT)}, each a text. Put that right."
+                f"{path}: {shown(key)} is no prompt: there are {', '.join(usual)}, each a text, and examples. Put that right."
             )
-    return {**AGENT, **found}
+    schema = {"type": "object", "properties": example, "required": [*example], "additionalProperties": False}
+    wrong = next(
+        jsonschema.Draft202012Validator({"type": "array", "items": schema}).iter_errors(examples), None
+    )
+    if wrong is not None:
+        where = "/".join(str(p + 1 if isinstance(p, int) else p) for p in wrong.absolute_path)
+        raise BadInput(
+            f"{path}: examples/{where}: {str(wrong.message)[:200]}. An example has {', '.join(example)}. Put that right."
+        )
+    texts = {key: filled(text.strip(), settings) for key, text in {**usual, **found}.items()}
+    return Prompts(texts, tuple(_stripped(one) for one in examples))
+
+
+def _stripped(value: Any) -> Any:
+    """An example without the blank lines that TOML's long texts have at their ends."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list):
+        return [_stripped(one) for one in value]
+    return {key: _stripped(one) for key, one in value.items()}
 
 
 def _read(path: Path) -> str:
@@ -142,12 +197,29 @@ def asked(ask: str, query: str) -> str:
     return ask.replace("{query}", query)
 
 
-def answer_messages(
-    instructions: str, documents: Sequence[str], ask: str, query: str
-) -> list[dict[str, str]]:
-    """The one message of an answer: instructions, each document, the query, with a blank line between."""
-    parts = [instructions, *documents, asked(ask, query)]
-    return [{"role": "user", "content": "\n\n".join(parts)}]
+def answer_messages(prompts: Prompts, documents: Sequence[str], ask: str, query: str) -> list[dict[str, str]]:
+    """What is sent for an answer: documents and the query, a blank line between, after the instructions or after the examples' turns."""
+    task = [*documents, asked(ask, query)]
+    if "instructions" in prompts.texts:
+        return [{"role": "user", "content": "\n\n".join([prompts.texts["instructions"], *task])}]
+    turns = [{"role": role, "content": one[role]} for one in prompts.examples for role in _ANSWER_EXAMPLE]
+    system = {"role": "system", "content": prompts.texts["system"]}
+    return [system, *turns, {"role": "user", "content": "\n\n".join(task)}]
+
+
+def agent_messages(prompts: Prompts, ask: str, query: str) -> list[dict[str, Any]]:
+    """What an agent's task begins with: the system's text, the examples as finished tasks, the query."""
+    found: list[dict[str, Any]] = [{"role": "system", "content": prompts.texts["system"]}]
+    for one in prompts.examples:
+        found.append({"role": "user", "content": one["user"]})
+        for search in one["searches"]:
+            call = {"function": {"name": "search", "arguments": {"query": search["query"]}}}
+            found.append({"role": "assistant", "content": "", "tool_calls": [call]})
+            found.append({"role": "tool", "tool_name": "search", "content": search["results"]})
+        found.append({"role": "assistant", "content": one["enough"]})
+        found.append({"role": "user", "content": prompts.texts["picks"]})
+        found.append({"role": "assistant", "content": one["assistant"]})
+    return [*found, {"role": "user", "content": asked(ask, query)}]
 
 
 @dataclass(frozen=True)

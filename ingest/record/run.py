@@ -23,7 +23,6 @@ from ingest.record.prompts import (
     ASK,
     answer_schema,
     check_ask,
-    filled,
     picks_schema,
     read_agent_prompts,
     read_answer_prompt,
@@ -75,7 +74,7 @@ def record_answers(args: argparse.Namespace) -> int:
     ask = args.ask if args.ask is not None else ASK
     check_ask(ask)
     schema = read_schema(args.schema, answer_schema(), "cited")
-    instructions = filled(read_answer_prompt(args.prompt), {"max_recommendations": args.max_recommendations})
+    prompts = read_answer_prompt(args.prompt, {"max_recommendations": args.max_recommendations})
     with copied(warehouse_path(), args.collection, args.wait) as held:
         queries = held.queries(args.split, args.limit)
         fields = _fields(args, held)
@@ -99,14 +98,14 @@ def record_answers(args: argparse.Namespace) -> int:
         name = args.name or f"{held.collection}-answers"
         manifest = {
             **_about(args, held, name, "answers"),
-            "prompts": instructions, "ask": ask, "schemas": {"answer": schema},
+            "prompts": prompts.texts.get("instructions") or prompts.given, "ask": ask, "schemas": {"answer": schema},
             "results_shown": max((len(t.context) for t in tasks), default=None) if None in sizes else max(s for s in sizes if s),
             "citation_form": args.citation_form, "contexts": described(held.con, runs),
             "floor": sorted(str(f) for (f,) in floors if f in contexts) or None,
         }  # fmt: skip
 
         def messages(task: answers.Task) -> list[dict[str, str]]:
-            return answers.messages_of(held, task, instructions, fields, ask)
+            return answers.messages_of(held, task, prompts, fields, ask)
 
         if args.dry_run:
             return _dry_run(
@@ -133,7 +132,7 @@ def record_traces(args: argparse.Namespace) -> int:
     settings = {
         "max_recommendations": args.max_recommendations, "max_searches": args.max_searches, "results_shown": args.results_shown,
     }  # fmt: skip
-    prompts = {key: filled(text, settings) for key, text in read_agent_prompts(args.prompt).items()}
+    prompts = read_agent_prompts(args.prompt, settings)
     with copied(warehouse_path(), args.collection, args.wait) as held:
         # What the search does is said by nobody: a line of progress tells of tasks.
         progress = Progress(held.collection)
@@ -148,10 +147,10 @@ def record_traces(args: argparse.Namespace) -> int:
         setting = traces.Setting(prompts, ask, fields, args.max_searches, schema, args.max_searches + 3)
         tasks = list(traces.tasks(queries, list(by_name), args.trials))
         name = args.name or f"{held.collection}-agent"
-        tool = search_tool(prompts["tool"])
+        tool = search_tool(prompts.texts["tool"])
         manifest = {
             **_about(args, held, name, "traces"),
-            "prompts": prompts, "ask": ask, "schemas": {"search": tool, "picks": schema},
+            "prompts": prompts.given, "ask": ask, "schemas": {"search": tool, "picks": schema},
             "results_shown": args.results_shown, "max_searches": args.max_searches,
             "shown_fields": list(fields), "answers_recording": args.answers_recording,
             "retrievers": {tool.name: tool.settings for tool in tools},
@@ -198,6 +197,7 @@ def _about(args: argparse.Namespace, held: Copied, name: str, kind: str) -> dict
         "asked": ASKED if args.limit is not None else None, "model": args.model,
         "options": {**_options(args), "think": args.think}, "shown_fields": None if args.show is None else list(dict.fromkeys(args.show)),
         "max_recommendations": args.max_recommendations, "trials": args.trials if args.trials > 1 else None,
+        "notes": args.note,
     }  # fmt: skip
 
 

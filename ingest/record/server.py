@@ -164,7 +164,7 @@ class Server:
         """One chat call, not streamed."""
         call = lambda: self._client.chat(  # noqa: E731
             model=model,
-            messages=list(messages),
+            messages=_sendable(messages),
             tools=list(tools) or None,
             stream=False,
             think=think,
@@ -196,10 +196,18 @@ class Server:
         except (httpx.HTTPError, ConnectionError) as error:
             said = " ".join(str(error).split()).split(". ")[0][:200] or type(error).__name__
             return Reply(None, error=f"connection: {said}", done_reason="failed", is_unreachable=True)
-        except (self._ollama.ResponseError, ValueError):
-            # What the client can't take (a status, tool calls of another form) stands in the bytes.
+        except (self._ollama.ResponseError, ValueError, TypeError, RecursionError):
+            # What the client can't take (a status, a list, tool calls of another form) stands in the bytes.
             pass
         return _read(transport.body, transport.status)
+
+
+def _sendable(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Messages without what is no Unicode (half a character that a model wrote, say): each such place is a question mark."""
+    found: list[dict[str, Any]] = json.loads(
+        json.dumps(list(messages), ensure_ascii=False).encode("utf-8", "replace")
+    )
+    return found
 
 
 def _read(body: bytes | None, status: int) -> Reply:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ingest.record.collection import Copied, Query
 from ingest.record.journal import Key
-from ingest.record.prompts import asked, parsed, search_tool
+from ingest.record.prompts import Prompts, agent_messages, parsed, search_tool
 from ingest.record.server import Reply
 from ingest.retrieve.base import Ranked
 
@@ -30,7 +30,7 @@ Chat = Callable[[list[dict[str, Any]], Sequence[Mapping[str, Any]], Mapping[str,
 class Setting:
     """What is the same for all tasks."""
 
-    prompts: Mapping[str, str]
+    prompts: Prompts
     ask: str
     fields: tuple[str, ...]
     max_searches: int
@@ -73,10 +73,7 @@ def tasks(queries: Sequence[Query], retrievers: Sequence[str], trials: int) -> I
 
 def first_messages(setting: Setting, query: Query) -> list[dict[str, Any]]:
     """What a task begins with."""
-    return [
-        {"role": "system", "content": setting.prompts["system"]},
-        {"role": "user", "content": asked(setting.ask, query.text)},
-    ]
+    return agent_messages(setting.prompts, setting.ask, query.text)
 
 
 def record(
@@ -108,7 +105,7 @@ class _Loop:
             chat,
             messages,
         )
-        self.tool = search_tool(setting.prompts["tool"])
+        self.tool = search_tool(setting.prompts.texts["tool"])
         self.n_searches = self.n_refused = 0
         self.n_tokens: dict[str, int] = {}
 
@@ -183,7 +180,7 @@ class _Loop:
 
     def _picks(self, step: int) -> Iterator[dict[str, Any]]:
         schema = self.setting.picks_schema
-        self.messages.append({"role": "user", "content": self.setting.prompts["picks"]})
+        self.messages.append({"role": "user", "content": self.setting.prompts.texts["picks"]})
         reply = self.chat(self.messages, [], schema)
         yield self._called(step, reply)
         if reply.error is not None:

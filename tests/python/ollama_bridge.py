@@ -177,7 +177,7 @@ class Bridge:
         return {"model": self.name, "embeddings": [one["embedding"] for one in found["data"]]}, 200
 
     def __enter__(self) -> Bridge:
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
 
@@ -237,6 +237,8 @@ def _messages(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> li
         content = message.get("content") or ""
         if message.get("tool_calls"):
             content = "\n".join(json.dumps({"tool_call": call["function"]}) for call in message["tool_calls"])
+        elif tools and message["role"] == "assistant":
+            content = json.dumps({"response": content})
         if message["role"] == "tool":
             found.append({"role": "user", "content": f"{message.get('tool_name')} returned:\n{content}"})
         else:

@@ -1,9 +1,11 @@
-"""The example store: the same bytes again, and every kind of thing at least once, read from the files alone."""
+"""The example store and the scripted recordings on it, read from the files alone: the same bytes again, every kind of thing at least once,
+and recordings of a real model that hold together."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,40 +14,57 @@ from typing import Any
 import pytest
 from conftest import PROJECT
 
-STORE = PROJECT / "examples" / "store"
+EXAMPLES = PROJECT / "examples"
 
 
 def lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (STORE / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
 def grades() -> dict[tuple[str, str], int]:
-    return {(j["query_id"], j["doc_id"]): j["grade"] for j in lines("collection/qrels.jsonl")}
+    return {(j["query_id"], j["doc_id"]): j["grade"] for j in lines("store/collection/qrels.jsonl")}
 
 
 def test_the_script_makes_these_bytes(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, STORE / "make_store.py", tmp_path], check=True)
+    subprocess.run([sys.executable, EXAMPLES / "scripted" / "make_store.py", tmp_path], check=True)
     made = {p.relative_to(tmp_path): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     assert len(made) == 8
     for name, data in made.items():
-        assert (STORE / name).read_bytes() == data, name
+        assert (EXAMPLES / name).read_bytes() == data, name
         assert len(data) < 1 << 20
     assert sum(map(len, made.values())) < 3_000_000
 
 
-@pytest.mark.parametrize("folder", ["collection", "store-answers", "store-agent"])
+FOLDERS = sorted(
+    str(p.parent.relative_to(EXAMPLES))
+    for name in ("collection.json", "manifest.json")
+    for p in EXAMPLES.rglob(name)
+)
+
+
+def test_there_are_these_folders() -> None:
+    store = ("agent", "answers", "bm25", "random", "semantic")
+    assert [
+        "scripted/scripted-agent", "scripted/scripted-answers", "store/collection", *(f"store/store-{name}" for name in store)
+    ] == FOLDERS  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_files_are_pinned(folder: str) -> None:
-    described = next(p for p in (STORE / folder).iterdir() if p.name in ("collection.json", "manifest.json"))
+    described = next(
+        p for p in (EXAMPLES / folder).iterdir() if p.name in ("collection.json", "manifest.json")
+    )
     for name, pin in json.loads(described.read_text())["files"].items():
-        data = (STORE / folder / name).read_bytes()
+        data = (EXAMPLES / folder / name).read_bytes()
         assert pin == {"sha256": hashlib.sha256(data).hexdigest(), "rows": data.count(b"\n")}
+        assert len(data) < 1 << 20
 
 
 def test_shape_of_the_collection(grades: dict[tuple[str, str], int]) -> None:
-    queries = lines("collection/queries.jsonl")
+    queries = lines("store/collection/queries.jsonl")
     assert sorted(q["split"] for q in queries) == ["test"] * 30 + ["train"] * 50
-    assert len({d["doc_id"] for d in lines("collection/catalog.jsonl")}) == 1000
+    assert len({d["doc_id"] for d in lines("store/collection/catalog.jsonl")}) == 1000
     assert set(grades.values()) == {0, 1, 2}
     judged = {q for q, _ in grades}
     exact = {q for (q, _), g in grades.items() if g == 2}
@@ -54,8 +73,8 @@ def test_shape_of_the_collection(grades: dict[tuple[str, str], int]) -> None:
 
 
 def test_every_kind_of_answer_occurs(grades: dict[tuple[str, str], int]) -> None:
-    answers = lines("store-answers/answers.jsonl")
-    catalog = {d["doc_id"] for d in lines("collection/catalog.jsonl")}
+    answers = lines("scripted/scripted-answers/answers.jsonl")
+    catalog = {d["doc_id"] for d in lines("store/collection/catalog.jsonl")}
     assert len(answers) == 90
     found: set[str] = set()
     for row in answers:
@@ -83,9 +102,12 @@ def test_every_kind_of_answer_occurs(grades: dict[tuple[str, str], int]) -> None
 
 
 def test_every_kind_of_trace_occurs(grades: dict[tuple[str, str], int]) -> None:
-    typed = {q["query_id"]: q["query"] for q in lines("collection/queries.jsonl")}
-    contexts = {(a["query_id"], a["context"]): a["context_ids"] for a in lines("store-answers/answers.jsonl")}
-    traces = lines("store-agent/traces.jsonl")
+    typed = {q["query_id"]: q["query"] for q in lines("store/collection/queries.jsonl")}
+    contexts = {
+        (a["query_id"], a["context"]): a["context_ids"]
+        for a in lines("scripted/scripted-answers/answers.jsonl")
+    }
+    traces = lines("scripted/scripted-agent/traces.jsonl")
     assert len(traces) == 60
     found: set[str] = set()
     firsts: dict[str, set[str]] = {}
@@ -121,9 +143,53 @@ def test_every_kind_of_trace_occurs(grades: dict[tuple[str, str], int]) -> None:
     assert sum(len(queries) > 1 for queries in firsts.values()) == 1, "one pair of first searches differs"
 
 
-@pytest.mark.parametrize("folder", ["store-answers", "store-agent"])
+@pytest.mark.parametrize("folder", ["scripted/scripted-answers", "scripted/scripted-agent"])
 def test_manifest_names_the_retrievers_of_its_rows(folder: str) -> None:
-    described = json.loads((STORE / folder / "manifest.json").read_text(encoding="utf-8"))
+    described = json.loads((EXAMPLES / folder / "manifest.json").read_text(encoding="utf-8"))
     (name,) = described["files"]
     rows = lines(f"{folder}/{name}")
     assert set(described["retrievers"]) == {row.get("retriever") or row["context"] for row in rows}
+
+
+def test_the_recorded_answers_are_a_models_own() -> None:
+    """Each line is what its raw reply says, on the contexts that the manifest names, with the server's own counts."""
+    described = json.loads((EXAMPLES / "store" / "store-answers" / "manifest.json").read_text())
+    assert described["model"] == "smollm2:135m" and re.fullmatch(
+        "sha256:[0-9a-f]{64}", described["model_digest"]
+    )
+    rows = lines("store/store-answers/answers.jsonl")
+    assert len(rows) == 90
+    contexts: dict[tuple[str, str], list[str]] = {}
+    for name in ("bm25", "semantic", "random"):
+        for run in lines(f"store/store-{name}/contexts.jsonl"):
+            contexts[run["query_id"], name] = run["doc_ids"][: described["results_shown"]]
+    for row in rows:
+        assert row["context_ids"] == contexts[row["query_id"], row["context"]]
+        whole = json.loads(row["raw"])
+        assert row["prompt_tokens"] == whole["prompt_eval_count"] < described["options"]["num_ctx"]
+        if "error" not in row:
+            said = json.loads(whole["message"]["content"])
+            assert (row["cited"], row["answer"]) == (said["cited"], said["answer"])
+
+
+def test_the_recorded_traces_are_a_models_own() -> None:
+    described = json.loads((EXAMPLES / "store" / "store-agent" / "manifest.json").read_text())
+    assert described["model"] == "smollm2:135m" and described["answers_recording"] == "store-answers"
+    events = lines("store/store-agent/traces.jsonl")
+    assert sum(e["event"] == "end" for e in events) == 60
+    calls: dict[tuple[str, int], dict[str, Any]] = {
+        (e["trace_id"], e["step"]): json.loads(e["extra"]["raw"])["message"] for e in events if e["event"] == "model_call" and "error" not in e
+    }  # fmt: skip
+    assert any(e["event"] == "search" for e in events)
+    for event in events:
+        if event["event"] == "search":
+            made = [
+                c["function"].get("arguments") for c in calls[event["trace_id"], event["step"]]["tool_calls"]
+            ]
+            assert event["query"] is None or {"query": event["query"]} in made
+        if event["event"] == "pick" and "error" not in event:
+            assert json.loads(calls[event["trace_id"], event["step"]]["content"])["picked"] == event["picked"]
+
+
+def test_the_store_stays_small() -> None:
+    assert sum(p.stat().st_size for p in EXAMPLES.rglob("*") if p.is_file()) < 3_000_000

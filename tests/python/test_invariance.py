@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from conftest import PROJECT, Warehouse, dbt, write_lines
 
-STORE = PROJECT / "examples" / "store"
+EXAMPLES = PROJECT / "examples"
+
+#: The collection and the scripted recordings, under the names that the planned comparisons have for recordings on this collection.
+FOLDERS = {
+    "collection": EXAMPLES / "store" / "collection",
+    "store-answers": EXAMPLES / "scripted" / "scripted-answers",
+    "store-agent": EXAMPLES / "scripted" / "scripted-agent",
+}
 
 #: Seeds and models, without tests.
 RUN = ("build", "--exclude-resource-type", "test", "unit_test")
@@ -33,7 +40,7 @@ def copy_store(
     shuffled: bool = False,
     doc: str = "",
     query: str = "",
-    only: tuple[str, ...] = ("collection", "store-answers", "store-agent"),
+    only: tuple[str, ...] = tuple(FOLDERS),
 ) -> Path:
     """The example store again: its lines in another order, or every ID with a prefix."""
     order = random.Random(7)
@@ -53,7 +60,7 @@ def copy_store(
 
     for folder in only:
         (to / folder).mkdir(parents=True)
-        for file in (STORE / folder).iterdir():
+        for file in filter(Path.is_file, FOLDERS[folder].iterdir()):
             if file.suffix == ".jsonl":
                 rows = [{k: renamed(k, v) for k, v in row.items()} for row in lines(file)]
                 if shuffled:
@@ -62,6 +69,10 @@ def copy_store(
             else:
                 described = json.loads(file.read_text(encoding="utf-8"))
                 described.pop("files")
+                if "recording" in described:
+                    described["recording"] = folder
+                if "answers_recording" in described:
+                    described["answers_recording"] = "store-answers"
                 (to / folder / file.name).write_text(json.dumps(described), encoding="utf-8")
     return to
 
@@ -73,8 +84,9 @@ def marts(warehouse: Warehouse) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    warehouse = Warehouse(tmp_path_factory.mktemp("plain") / "warehouse.duckdb")
-    warehouse.load(STORE)
+    folder = tmp_path_factory.mktemp("plain")
+    warehouse = Warehouse(folder / "warehouse.duckdb")
+    warehouse.load(copy_store(folder / "store"))
     dbt(warehouse, *RUN, threads=1)
     return warehouse
 
@@ -88,6 +100,7 @@ def test_order_of_lines_and_threads_change_no_byte(plain: Warehouse, tmp_path: P
         assert left[mart] == right[mart], mart
     columns = "comparison_id, status, mean_difference, p_value, t_test_p, interval_low, interval_high, detectable_difference"
     compared = f"select {columns} from assay.assay_comparisons order by 1"
+    assert sum(row[3] is not None for row in plain.rows(compared)) == 4, "each comparison has its p"
     assert plain.rows(compared) == again.rows(compared)
 
 
@@ -113,7 +126,7 @@ def test_an_unrelated_recording_changes_nothing(plain: Warehouse, tmp_path: Path
         if key == "recording":
             described["collection"] = "other"
         (other / name).write_text(json.dumps(described))
-    again.load(other, STORE)
+    again.load(other, copy_store(tmp_path / "store"))
     dbt(again, *RUN)
     for mart in MARTS:
         of = (

@@ -1,6 +1,8 @@
-"""Make the example store: a collection, a recording of answers and one of traces, in the native format.
+"""Make the example store's collection and the scripted recordings on it, in the native format.
 
-    python examples/store/make_store.py [FOLDER]
+    python examples/scripted/make_store.py [FOLDER]
+
+FOLDER, ``examples`` by default, gets ``store/collection``, ``scripted/scripted-answers`` and ``scripted/scripted-agent``.
 
 Everything follows from the seed and the rules in these modules, so a second run writes the same bytes.
 """
@@ -18,7 +20,7 @@ from assistant import answer, plant_answer_faults, plant_trace_faults, trace
 from catalog import make_judgments, make_products, make_queries
 from retrievers import K1, B, Bm25, Chance, Semantic
 
-HERE = Path(__file__).resolve().parent
+EXAMPLES = Path(__file__).resolve().parents[1]
 SEED = "store 1"
 SHOWN = 5
 RECORDED_AT = "2026-11-15T10:00:00Z"
@@ -92,7 +94,7 @@ def main(folder: Path) -> None:
     }
     judgments = make_judgments(SEED, products, queries, retrieved)
 
-    collection = folder / "collection"
+    collection, scripted = folder / "store" / "collection", folder / "scripted"
     files = {
         "catalog.jsonl": write_lines(
             collection / "catalog.jsonl", [{"doc_id": p.doc_id} | p.texts for p in products]
@@ -110,7 +112,7 @@ def main(folder: Path) -> None:
         {
             "collection": "store",
             "licence": "Apache-2.0",
-            "source": "made by make_store.py beside it: products, queries and grades by rule, no real store and no real judges",
+            "source": "made by examples/scripted/make_store.py: products, queries and grades by rule, no real store and no real judges",
             "fields": FIELDS,
             "grades": {"2": "exact", "1": "partial", "0": "irrelevant"},
             "exact_grade": 2,
@@ -132,12 +134,12 @@ def main(folder: Path) -> None:
     }  # fmt: skip
     notes = plant_answer_faults(answers, order, by_id)
     pinned = {
-        "answers.jsonl": write_lines(folder / "store-answers" / "answers.jsonl", list(answers.values()))
+        "answers.jsonl": write_lines(scripted / "scripted-answers" / "answers.jsonl", list(answers.values()))
     }
     write_json(
-        folder / "store-answers" / "manifest.json",
+        scripted / "scripted-answers" / "manifest.json",
         manifest(
-            "answers", "store-answers", notes, pinned, RETRIEVERS,
+            "answers", "scripted-answers", notes, pinned, RETRIEVERS,
             prompts=ANSWER_PROMPT,
             schemas={"answer": {"type": "object", "properties": {"answer": {"type": "string"}, "cited": {"type": "array", "items": {"type": "string"}}}}},
             floor=["random"],
@@ -152,11 +154,11 @@ def main(folder: Path) -> None:
         for q in tests
     }
     notes = plant_trace_faults(traces, order, by_id)
-    pinned = {"traces.jsonl": write_lines(folder / "store-agent" / "traces.jsonl", list(traces.values()))}
+    pinned = {"traces.jsonl": write_lines(scripted / "scripted-agent" / "traces.jsonl", list(traces.values()))}
     write_json(
-        folder / "store-agent" / "manifest.json",
+        scripted / "scripted-agent" / "manifest.json",
         manifest(
-            "traces", "store-agent", notes, pinned, {name: RETRIEVERS[name] for name in tools},
+            "traces", "scripted-agent", notes, pinned, {name: RETRIEVERS[name] for name in tools},
             prompts={
                 "system": "Find products for the shopper with the search tool, then reply with the IDs of the three that fit best.",
                 "tool": "Search the store's catalog. Returns the top 5 products: ID, name, class and attributes.",
@@ -164,10 +166,10 @@ def main(folder: Path) -> None:
             schemas={"search": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}},
             max_searches=3,
             shown_fields=["name", "product_class", "attributes"],
-            answers_recording="store-answers",
+            answers_recording="scripted-answers",
         ),
     )  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES)
