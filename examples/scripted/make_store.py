@@ -154,7 +154,9 @@ def main(folder: Path) -> None:
         for q in tests
     }
     notes = plant_trace_faults(traces, order, by_id)
-    pinned = {"traces.jsonl": write_lines(scripted / "scripted-agent" / "traces.jsonl", list(traces.values()))}
+    pinned = {
+        "traces.jsonl": write_lines(scripted / "scripted-agent" / "traces.jsonl", list(traces.values()))
+    }
     write_json(
         scripted / "scripted-agent" / "manifest.json",
         manifest(
