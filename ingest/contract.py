@@ -240,7 +240,7 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _RECORDING,
             _LOAD,
             _DIGEST,
-            _c("kind", "varchar", "answers, traces or contexts."),
+            _c("kind", "varchar", "answers, traces, contexts or labels."),
             _COLLECTION,
             _c("split", "varchar", "The split that was asked; null for all queries.", True),
             _c("model", "varchar", "The model's name.", True),
@@ -259,7 +259,10 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _c("max_searches", "bigint", "Searches that a task may make.", True),
             _c("max_recommendations", "bigint", "Documents that an answer may cite, or a task pick.", True),
             _c("shows_all_fields", "boolean", "True where the manifest names no shown_fields."),
-            _c("answers_recording", "varchar", "The answers recording to hold first searches against.", True),
+            _c(
+                "answers_recording", "varchar",
+                "Traces: the answers recording to hold first searches against. Labels: the one whose claims are judged.", True,
+            ),  # fmt: skip
             _c("asked", "varchar", "split, or the name of the file that lists the queries asked."),
             _c("citations", "varchar", "field, text or not_asked."),
             _c("is_ids_in_text_asked", "boolean", "False where nobody asked that the text name the IDs."),
@@ -526,6 +529,10 @@ _RECORDING_TABLES: tuple[Table, ...] = (
             _RETRIEVER,
             _TRIAL,
             _c("claim", "varchar", "The claim; null where the whole answer is meant.", True),
+            _c(
+                "documents", "varchar",
+                "The distinct documents that the label is about, ascending, as one text; null where unknown.", True,
+            ),  # fmt: skip
             _c("judge", "varchar", "Who judged; person or person:<name> for people."),
             _c("label", "varchar", "supported, partly or unsupported.", True),
             _c("score", "double", "A score in [0, 1] in a label's stead.", True, most=1),
@@ -541,6 +548,21 @@ _RECORDING_TABLES: tuple[Table, ...] = (
         (_RECORDING, _LINE, _c("position", "bigint", "The place in the list, from 1."), _DOC),
         "recording_id",
     ),
+    Table(
+        "relevance",
+        "one row per label of relevance: one query, one document and one judge",
+        ("recording_id", "line"),
+        (
+            _RECORDING,
+            _QUERY,
+            _DOC,
+            _c("judge", "varchar", "Who judged; person or person:<name> for people."),
+            _c("grade", "bigint", "The grade, on the collection's scale."),
+            _LINE,
+            _EXTRA,
+        ),
+        "recording_id",
+    ),
 )
 
 _LOG_TABLES: tuple[Table, ...] = (
@@ -551,7 +573,7 @@ _LOG_TABLES: tuple[Table, ...] = (
         (
             _LOAD,
             _c("name", "varchar", "The collection or recording."),
-            _c("kind", "varchar", "collection, answers, traces or contexts."),
+            _c("kind", "varchar", "collection, answers, traces, contexts or labels."),
             _c("format", "varchar", "The format it was read as."),
             _c("path", "varchar", "The folder or file that it was read from."),
             _DIGEST,
@@ -604,7 +626,7 @@ _LOG_TABLES: tuple[Table, ...] = (
             _c(
                 "subjects",
                 "varchar",
-                "What it is made on: collection, answers, traces, contexts or warehouse.",
+                "What it is made on: collection, answers, traces, contexts, labels or warehouse.",
             ),
             _c("meaning", "varchar", "What a failure says."),
         ),

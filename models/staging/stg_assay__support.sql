@@ -14,6 +14,7 @@ final as (
         retriever,
         trial,
         claim,
+        documents,
         judge,
         label,
         score,
