@@ -141,9 +141,7 @@ def _grades(con: duckdb.DuckDBPyConnection, path: Path, is_lines: bool) -> set[i
 
 
 def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
-    main = {
-        kind: find_file(folder, kind, ("jsonl",), required=False) for kind in KINDS if kind != "labels"
-    }
+    main = {kind: find_file(folder, kind, ("jsonl",), required=False) for kind in KINDS if kind != "labels"}
     main["contexts"] = main["contexts"] or find_file(folder, "contexts", ("parquet",), required=False)
     main["contexts"] = main["contexts"] or find_file(folder, "run", ("txt",), required=False)
     kinds = [kind for kind, path in main.items() if path is not None]
@@ -209,7 +207,11 @@ def _labels(con: duckdb.DuckDBPyConnection, folder: Path, labels: list[Path]) ->
     }
     if any(path.name == "support.jsonl" for path in labels):
         found["answers_recording"] = f"{PLACEHOLDER}: the recording whose claims are judged"
-    for key, what in (("model", "the judge's name"), ("model_digest", "its digest"), ("prompts", "its prompt's text")):
+    for key, what in (
+        ("model", "the judge's name"),
+        ("model_digest", "its digest"),
+        ("prompts", "its prompt's text"),
+    ):
         found[key] = f"{PLACEHOLDER}: {what}, or take this key out where people judged"
     found["recorded_at"] = (
         f"{PLACEHOLDER}: when it was recorded, such as 2026-03-01T10:00:00Z, or take this key out"

@@ -69,6 +69,11 @@ _SUPPORT_KEYS = (
     Key("judge", "id", required=True),
     Key("label", "text"),
     Key("score", "share"),
+    Key("error", "any"),
+    Key("raw", "any"),
+    Key("prompt_tokens", "count"),
+    Key("answer_tokens", "count"),
+    Key("duration_ms", "number"),
 )
 _RELEVANCE_KEYS = (
     Key("query_id", "id", required=True),
@@ -151,8 +156,9 @@ def load_recording(load: Load, described: Described, files: dict[str, Given]) ->
         load.quarantine_where(
             source,
             "support_typed",
-            "(label is null) = (score is null) or label not in ('supported', 'partly', 'unsupported')",
-            "'a label of support is supported, partly or unsupported, or a score in its stead: ' || coalesce(label, 'neither')",
+            "(error is null and (label is null) = (score is null)) or (error is not null and (label is not null or score is not null))"
+            " or label not in ('supported', 'partly', 'unsupported')",
+            "'a label of support is supported, partly or unsupported, or a score or an error in its stead: ' || coalesce(label, 'none of them')",
         )
         add_support(load, source, "support_typed", collection)
         load.con.execute("drop table support_typed")

@@ -8,7 +8,7 @@ from ingest.staging import Load
 
 
 def add_support(load: Load, source: SourceFile, table: str, collection: str) -> int:
-    """Labels and their documents, from `table` (line, query_id, retriever, trial, claim, doc_ids, judge, label, score, extra)."""
+    """Labels and their documents, from `table` (line, query_id, retriever, trial, claim, doc_ids, judge, label, score, error, raw, counts, extra)."""
     load.refuse_unknown_queries(source, table, collection)
     recording = literal(load.name)
     load.progress.step("keeping labels of support")
@@ -16,7 +16,7 @@ def add_support(load: Load, source: SourceFile, table: str, collection: str) -> 
         "support",
         f"select {recording} as recording_id, query_id, retriever, trial, claim,"
         " cast(to_json(list_sort(list_distinct(doc_ids))) as varchar) as documents,"
-        f" judge, label, score, line, extra from {table}",
+        f" judge, label, score, error, raw, prompt_tokens, answer_tokens, duration_ms, line, extra from {table}",
     )
     load.insert(
         "support_documents",

@@ -56,6 +56,8 @@ support_labels as (
     from support
     inner join recordings
         on support.recording_id = recordings.recording_id
+    -- An error is no label; assay_judges counts it.
+    where support.error is null
 
 ),
 

@@ -30,6 +30,36 @@ recordings as (
 
 ),
 
+support as (
+
+    select * from {{ ref('stg_assay__support') }}
+
+),
+
+broken as (
+
+    select
+        recording_id as label_recording_id,
+        judge,
+        '(all)' as scope,
+        count(*) as n_broken
+    from support
+    where error is not null
+    group by recording_id, judge
+
+    union all
+
+    select
+        recording_id as label_recording_id,
+        judge,
+        retriever as scope,
+        count(*) as n_broken
+    from support
+    where error is not null
+    group by recording_id, judge, retriever
+
+),
+
 scoped_items as (
 
     select
@@ -196,6 +226,7 @@ joined as (
     select
         summed.*,
         coalesce(people.n_by_people, 0) - summed.n_labelled as n_labelled_not_judged,
+        coalesce(broken.n_broken, 0) as n_broken,
         coalesce(agreed.n_pairs, 0) as n_pairs,
         coalesce(agreed.n_label_pairs, 0) as n_label_pairs,
         coalesce(agreed.n_equal, 0) as n_equal,
@@ -226,6 +257,12 @@ joined as (
             and summed.label_recording_id = chance.label_recording_id
             and summed.judge = chance.judge
             and summed.scope = chance.scope
+    left join broken
+        on
+            summed.task = 'support'
+            and summed.label_recording_id = broken.label_recording_id
+            and summed.judge = broken.judge
+            and summed.scope = broken.scope
     left join recordings
         on summed.label_recording_id = recordings.recording_id
 
@@ -293,6 +330,7 @@ final as (
         collection,
         judge_digest,
         cast(n_judged as {{ dbt.type_bigint() }}) as n_judged,
+        cast(n_broken as {{ dbt.type_bigint() }}) as n_broken,
         cast(n_labelled as {{ dbt.type_bigint() }}) as n_labelled,
         cast(n_labelled_not_judged as {{ dbt.type_bigint() }}) as n_labelled_not_judged,
         cast(n_pairs as {{ dbt.type_bigint() }}) as n_pairs,

@@ -18,6 +18,11 @@ final as (
         judge,
         label,
         score,
+        error,
+        raw,
+        prompt_tokens,
+        answer_tokens,
+        duration_ms,
         line,
         extra
     from source
