@@ -16,7 +16,7 @@ from ingest.errors import BadInput, shown
 #: What `ingest init` writes where only a person knows: loading names each that is left.
 PLACEHOLDER = "FILL IN"
 
-KINDS = ("answers", "traces", "contexts")
+KINDS = ("answers", "traces", "contexts", "labels")
 
 LONGEST_NAME = 200
 

@@ -141,13 +141,16 @@ def _grades(con: duckdb.DuckDBPyConnection, path: Path, is_lines: bool) -> set[i
 
 
 def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
-    main = {kind: find_file(folder, kind, ("jsonl",), required=False) for kind in KINDS}
+    main = {kind: find_file(folder, kind, ("jsonl",), required=False) for kind in KINDS if kind != "labels"}
     main["contexts"] = main["contexts"] or find_file(folder, "contexts", ("parquet",), required=False)
     main["contexts"] = main["contexts"] or find_file(folder, "run", ("txt",), required=False)
     kinds = [kind for kind, path in main.items() if path is not None]
+    labels = [p for p in (folder / "support.jsonl", folder / "relevance.jsonl") if p.exists()]
+    if not kinds and labels:
+        return _labels(con, folder, labels)
     if not kinds:
         raise BadInput(
-            f"{folder}: none of catalog, answers.jsonl, traces.jsonl, contexts.jsonl and run.txt lies here. "
+            f"{folder}: none of catalog, answers.jsonl, traces.jsonl, contexts.jsonl, run.txt, support.jsonl and relevance.jsonl lies here. "
             "Put the files of one collection or one recording here."
         )
     if len(kinds) > 1:
@@ -191,6 +194,29 @@ def _recording(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, Any]:
     if "asked.txt" in files:
         found["asked"] = "asked.txt"
     found["files"] = files
+    return found
+
+
+def _labels(con: duckdb.DuckDBPyConnection, folder: Path, labels: list[Path]) -> dict[str, Any]:
+    """The manifest of judges' labels: a folder of a recording's files without the recording's own."""
+    beside = _collection_beside(folder)
+    found: dict[str, Any] = {
+        "recording": folder.resolve().name,
+        "kind": "labels",
+        "collection": f"{PLACEHOLDER}: the collection's name" if beside is None else beside[0],
+    }
+    if any(path.name == "support.jsonl" for path in labels):
+        found["answers_recording"] = f"{PLACEHOLDER}: the recording whose claims are judged"
+    for key, what in (
+        ("model", "the judge's name"),
+        ("model_digest", "its digest"),
+        ("prompts", "its prompt's text"),
+    ):
+        found[key] = f"{PLACEHOLDER}: {what}, or take this key out where people judged"
+    found["recorded_at"] = (
+        f"{PLACEHOLDER}: when it was recorded, such as 2026-03-01T10:00:00Z, or take this key out"
+    )
+    found["files"] = {path.name: _pin(_stage(con, path, "rows_of_main")[0]) for path in labels}
     return found
 
 

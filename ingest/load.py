@@ -198,6 +198,7 @@ def _counts(work: Load, kind: str) -> dict[str, int]:
         "answers": ("answers", "answer_citations"),
         "contexts": ("contexts", "context_documents"),
         "traces": ("traces", "searches", "picks"),
+        "labels": ("support", "relevance"),
     }[kind]
     owner = "collection" if kind == "collection" else "recording_id"
     return {

@@ -19,6 +19,7 @@ _MANIFEST = {
     "answers": ("model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_recommendations"),
     "traces": ("model", "model_digest", "options", "prompts", "schemas", "recorded_at", "results_shown", "max_searches"),
     "contexts": ("results_shown",),
+    "labels": ("recorded_at",),
 }  # fmt: skip
 
 
@@ -156,15 +157,17 @@ def _listed(load: Load, check: str, subject: str, sql: str, what: str) -> Fact:
 
 
 def recording_facts(load: Load, kind: str, row: dict[str, object], described: Described) -> list[Fact]:
-    """Facts of a recording of answers, traces or contexts, held against its manifest and its collection."""
+    """Facts of a recording, held against its manifest and its collection."""
     absent = [key for key in _MANIFEST[kind] if described.given.get(key) is None]
     facts = [
         Fact(
             "incomplete_manifest", described.path.name, len(absent), 0,
             f"the manifest doesn't say {', '.join(absent)}", tuple(absent[:_MOST_EXAMPLES]),
         ),
-        _missing_queries(load, kind, row),
     ]  # fmt: skip
+    if kind == "labels":
+        return facts
+    facts.append(_missing_queries(load, kind, row))
     shown = row["results_shown"]
     if kind != "contexts" and shown is not None:
         facts.append(_more_than_shown(load, kind, int(str(shown))))

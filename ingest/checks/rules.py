@@ -12,9 +12,11 @@ from dataclasses import dataclass
 SEVERITIES = ("error", "warning", "note")
 
 #: What a check is made on: ``warehouse`` ones need more than one load, and are made by ``dbt build``.
-SUBJECTS = ("collection", "answers", "traces", "contexts", "warehouse")
+SUBJECTS = ("collection", "answers", "traces", "contexts", "labels", "warehouse")
 RECORDINGS = ("answers", "traces", "contexts")
-LOADS = ("collection", *RECORDINGS)
+#: Labels are recorded too, but no query was asked for them.
+RECORDED = (*RECORDINGS, "labels")
+LOADS = ("collection", *RECORDED)
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,9 @@ RULES: dict[str, Rule] = {
         Rule("gapless_places", "error", LOADS, "The places of a list don't count 1, 2, 3 and on."),
         # The files.
         Rule("quarantined", "warning", LOADS, "Lines can't be read; they are kept in quarantine."),
-        Rule("not_pinned", "warning", RECORDINGS, "The manifest gives no sha256 of a file."),
-        Rule("incomplete_manifest", "warning", RECORDINGS, "The manifest lacks what a recording of its kind is known by."),
-        Rule("time_without_zone", "note", RECORDINGS, "recorded_at has no zone and is taken as UTC."),
+        Rule("not_pinned", "warning", RECORDED, "The manifest gives no sha256 of a file."),
+        Rule("incomplete_manifest", "warning", RECORDED, "The manifest lacks what a recording of its kind is known by."),
+        Rule("time_without_zone", "note", RECORDED, "recorded_at has no zone and is taken as UTC."),
         Rule("extra_keys", "note", LOADS, "Lines have keys that the format doesn't name."),
         # A collection.
         Rule("field_never_given", "warning", ("collection",), "No document has a field that the collection names."),
@@ -55,7 +57,7 @@ RULES: dict[str, Rule] = {
         Rule("missing_queries", "warning", RECORDINGS, "A query was asked and has no row under a retriever."),
         Rule("not_asked", "warning", RECORDINGS, "Rows are of queries that were not asked; no mean counts them."),
         Rule("repeated_asked", "note", RECORDINGS, "A query stands more than once in the list of those asked."),
-        Rule("collection_digest_differs", "warning", RECORDINGS, "The manifest pins another collection_digest than is loaded."),
+        Rule("collection_digest_differs", "warning", RECORDED, "The manifest pins another collection_digest than is loaded."),
         Rule("more_than_shown", "warning", ("answers", "traces"), "A list holds more documents than results_shown says."),
         # Answers.
         Rule("repeated_answers", "note", ("answers",), "The same text answers different queries of a retriever."),
@@ -65,7 +67,7 @@ RULES: dict[str, Rule] = {
         Rule("orphan_queries", "error", ("warehouse",), "Rows are of queries that their collection doesn't have any more."),
         Rule("orphan_recording", "error", ("warehouse",), "A recording's collection is not loaded."),
         Rule("pinned_digest_differs", "warning", ("warehouse",), "A recording pins another collection than is loaded now."),
-        Rule("answers_recording_unfit", "warning", ("warehouse",), "The answers recording that traces name is not loaded, or of another collection."),
+        Rule("answers_recording_unfit", "warning", ("warehouse",), "The answers recording that traces or labels name is not loaded, or of another collection."),
         Rule("unequal_collections", "warning", ("warehouse",), "The two sides of a planned comparison are of different collections."),
         Rule("low_coverage", "warning", ("warehouse",), "Less than half of the queries asked have a row under a retriever."),
     )

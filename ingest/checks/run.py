@@ -18,7 +18,7 @@ from ingest.staging import Load
 def run_checks(load: Load, kind: str, row: dict[str, object], described: Described) -> None:
     """Judge what a load has written and noticed; keep every check's result. Raises BadInput where an error stands.
 
-    `kind` is collection, answers, traces or contexts; `row` is its row of ``collections`` or ``recordings``.
+    `kind` is collection, answers, traces, contexts or labels; `row` is its row of ``collections`` or ``recordings``.
     """
     load.progress.step("checking what was written")
     facts = contract_facts(load)

@@ -1,7 +1,7 @@
 """What every format gives: the collections and recordings that a path holds, each in the keys of the recording format.
 
 An adapter writes no table. It names, for each file of the recording format that it can stand for (``catalog``, ``queries``,
-``qrels``, ``answers``, ``traces``, ``contexts``, ``run``, ``support``, ``asked``), the lines that would stand there:
+``qrels``, ``answers``, ``traces``, ``contexts``, ``run``, ``support``, ``relevance``, ``asked``), the lines that would stand there:
 `Lines`, which stages rows (line, text) with the source's own line numbers and the line as JSON in the keys of
 docs/recording-format.md. Everything after that is the same for all formats: types, checks, quarantine, tables.
 """

@@ -1,7 +1,7 @@
 """Assay's own format: a folder with collection.json or manifest.json, and the files that belong to it.
 
 Reads catalog, queries and qrels (JSONL, CSV, TSV or Parquet; qrels also in TREC's four columns), and recordings of
-answers, traces (nested or flat events) and contexts (JSONL, Parquet, or a TREC run), each also as ``.gz``.
+answers, traces (nested or flat events), contexts (JSONL, Parquet, or a TREC run) and judges' labels, each also as ``.gz``.
 """
 
 from __future__ import annotations
@@ -74,6 +74,13 @@ def _recording_files(folder: Path, manifest: Described) -> dict[str, Given]:
                 f"{folder}: {lists.name} and {run.name} both stand here and only one can count. Remove one."
             )
         files |= {"contexts": lists, "run": run}
+    elif kind == "labels":
+        files["relevance"] = find_file(folder, "relevance", ("jsonl",), required=False)
+        files["support"] = find_file(folder, "support", ("jsonl",), required=False)
+        if not _present(**files):
+            raise BadInput(
+                f"{folder}: support.jsonl or relevance.jsonl is missing, and the kind is 'labels'. Put one there, or both."
+            )
     else:
         files[kind] = find_file(folder, kind, ("jsonl",))
     if kind == "answers":

@@ -1,4 +1,4 @@
-"""``python -m ingest record answers | traces``: its options. What they do is `ingest.record.run`, imported when it is asked for."""
+"""``python -m ingest record answers | traces | support``: its options. What they do is `ingest.record.run`, imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ingest.retrieve.base import library
 
 def add_record_parser(commands: Any) -> None:
     """Add the command to ``python -m ingest``."""
-    parser = commands.add_parser("record", help="record what a model answers, or how an agent searches")
+    parser = commands.add_parser(
+        "record", help="record what a model answers or judges, or how an agent searches"
+    )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
     sub = kinds.add_parser("answers", help="one call for each query and context: an answer that cites")
     sub.add_argument(
@@ -41,14 +43,31 @@ def add_record_parser(commands: Any) -> None:
     sub.add_argument("--answers-recording", metavar="NAME", help="the answers to hold first searches against")
     _add_shared(sub)
     sub.set_defaults(run=_traces)
+    sub = kinds.add_parser("support", help="a judge: one call for each claim of recorded answers, a label")
+    sub.add_argument(
+        "--recording",
+        required=True,
+        metavar="NAME",
+        help="the loaded recording of answers whose claims are judged",
+    )
+    sub.add_argument(
+        "--claims", choices=("labelled", "answers"), default="labelled",
+        help="claims that somebody labelled, the default, or every answer as one claim",
+    )  # fmt: skip
+    sub.add_argument("--prompt", type=Path, metavar="FILE", help="the instructions: a text file")
+    sub.add_argument(
+        "--schema", type=Path, metavar="FILE", help="the JSON schema of the reply, with 'label' in it"
+    )
+    sub.add_argument("--limit", type=int, metavar="N", help="the first N claims alone")
+    sub.add_argument("--name", help="the recording's name; <recording>-support-by-<model> by default")
+    _add_model(sub)
+    sub.set_defaults(run=_support)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--collection", metavar="NAME", help="the loaded collection, where more than one is loaded")
     add("--split", metavar="NAME", help="the queries of this split; all without it")
-    add("--model", required=True, metavar="NAME", help="the model, as the server names it")
-    add("--host", metavar="URL", help="the server; OLLAMA_HOST, or Ollama's usual place, without it")
     add(
         "--prompt",
         type=Path,
@@ -73,6 +92,16 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     add(
         "--max-recommendations", type=int, default=3, metavar="N", help="what the prompt allows, 3 by default"
     )
+    add("--trials", type=int, default=1, metavar="N", help="record the same N times")
+    add("--limit", type=int, metavar="N", help="the first N queries alone")
+    add("--name", help="the recording's name; <collection>-answers or -agent by default")
+    _add_model(parser)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--model", required=True, metavar="NAME", help="the model, as the server names it")
+    add("--host", metavar="URL", help="the server; OLLAMA_HOST, or Ollama's usual place, without it")
     add(
         "--num-ctx", type=int, default=8192, metavar="N", help="the context window in tokens, 8192 by default"
     )
@@ -93,8 +122,6 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="another option of the server's; may be repeated",
     )
-    add("--trials", type=int, default=1, metavar="N", help="record the same N times")
-    add("--limit", type=int, metavar="N", help="the first N queries alone")
     add("--dry-run", action="store_true", help="print the first call and how many there would be; ask nobody")
     add(
         "--timeout",
@@ -111,7 +138,6 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         help="how often a call that fails is tried again, 3 by default",
     )
     add("--retry-errors", action="store_true", help="do again what an earlier run recorded as an error")
-    add("--name", help="the recording's name; <collection>-answers or -agent by default")
     add("--out", type=Path, metavar="DIR", help="its folder; recordings/<its name> by default")
     add("--recorded-at", metavar="TIME", help="when, for the manifest; now by default")
     add("--note", action="append", metavar="TEXT", help="a note for the manifest; may be repeated")
@@ -131,6 +157,13 @@ def _traces(args: argparse.Namespace) -> int:
     from ingest.record.run import record_traces
 
     return record_traces(args)
+
+
+def _support(args: argparse.Namespace) -> int:
+    _needed()
+    from ingest.record.support import record_support
+
+    return record_support(args)
 
 
 def _needed() -> None:

@@ -33,6 +33,8 @@ _OF_RECORDINGS = (
     "contexts",
     "context_documents",
 )
+#: Of a recording of answers that is judged.
+_OF_ANSWERS = ("answers", "answer_citations", "support", "support_documents")
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,25 @@ def _collection(con: duckdb.DuckDBPyConnection, named: str | None) -> tuple[str,
     return named, loaded[named][0]
 
 
+def _collection_of(con: duckdb.DuckDBPyConnection, answers: str) -> str:
+    rows = con.execute(
+        "select recording_id, collection from warehouse.assay_raw.recordings where kind = 'answers' order by 1"
+    ).fetchall()
+    for name, collection in rows:
+        if name == answers:
+            return str(collection)
+    raise BadInput(
+        f"no recording of answers {shown(answers)} is loaded. "
+        + (f"Loaded are {', '.join(str(n) for n, _ in rows)}." if rows else "Load one first.")
+    )
+
+
 @contextmanager
-def copied(warehouse: Path, named: str | None, wait: float) -> Iterator[Copied]:
-    """A copy of a loaded collection and its recordings of contexts. Raises BadInput and CannotRun."""
+def copied(warehouse: Path, named: str | None, wait: float, answers: str | None = None) -> Iterator[Copied]:
+    """A copy of a loaded collection and its recordings of contexts. Raises BadInput and CannotRun.
+
+    With `answers`, a recording of answers, the copy is of its collection, and has its answers and their labels too.
+    """
     # Opened once by itself: whether it is there and free is said in a sentence.
     connect(warehouse, read_only=True, wait=wait).close()
     with connect_scratch() as con:
@@ -132,6 +150,8 @@ def copied(warehouse: Path, named: str | None, wait: float) -> Iterator[Copied]:
         ).fetchone()
         if not there or not there[0]:
             raise BadInput(f"{warehouse}: nothing is loaded in it. Load a collection first.")
+        if answers is not None:
+            named = _collection_of(con, answers)
         collection, digest = _collection(con, named)
         con.execute(f"create schema {RAW_SCHEMA}")
         for table in TABLES.values():
@@ -142,7 +162,9 @@ def copied(warehouse: Path, named: str | None, wait: float) -> Iterator[Copied]:
             )
         con.execute(f"insert into {RAW_SCHEMA}.loads select * from warehouse.{RAW_SCHEMA}.loads")
         kept = f"select recording_id from warehouse.{RAW_SCHEMA}.recordings where collection = {literal(collection)} and kind = 'contexts'"
-        for name in _OF_RECORDINGS:
+        if answers is not None:
+            kept = literal(answers)
+        for name in _OF_RECORDINGS if answers is None else (*_OF_RECORDINGS, *_OF_ANSWERS):
             con.execute(
                 f"insert into {RAW_SCHEMA}.{name} select * from warehouse.{RAW_SCHEMA}.{name} where recording_id in ({kept})"
             )

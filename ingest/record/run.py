@@ -40,7 +40,8 @@ from ingest.warehouse import open_warehouse, warehouse_path
 _UNREACHABLE = 3
 
 
-def _check(args: argparse.Namespace) -> None:
+def checked(args: argparse.Namespace) -> None:
+    """Raise BadInput for options that can't be meant."""
     whole = ("max_recommendations", "num_ctx", "num_predict", "trials", "limit", "results_shown")
     for name in whole:
         value = getattr(args, name, None)
@@ -53,7 +54,8 @@ def _check(args: argparse.Namespace) -> None:
         raise BadInput(f"--timeout must be above 0, not {args.timeout}.")
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def options_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that the model is sent. Raises BadInput."""
     found: dict[str, Any] = {
         "num_ctx": args.num_ctx, "temperature": args.temperature, "seed": args.seed, "num_predict": args.num_predict,
     }  # fmt: skip
@@ -70,7 +72,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 def record_answers(args: argparse.Namespace) -> int:
     """Record answers; the exit code. Raises BadInput and CannotRun."""
-    _check(args)
+    checked(args)
     ask = args.ask if args.ask is not None else ASK
     check_ask(ask)
     schema = read_schema(args.schema, answer_schema(), "cited")
@@ -108,24 +110,24 @@ def record_answers(args: argparse.Namespace) -> int:
             return answers.messages_of(held, task, prompts, fields, ask)
 
         if args.dry_run:
-            return _dry_run(
-                len(tasks), {"messages": messages(tasks[0]), "format": schema, "options": _options(args)}
+            return dry_run(
+                len(tasks), {"messages": messages(tasks[0]), "format": schema, "options": options_of(args)}
             )
 
         def one(task: answers.Task, server: Server, model: Model) -> tuple[list[dict[str, Any]], bool]:
             sent = messages(task)
-            reply = server.chat(model.name, sent, options=_options(args), think=args.think, schema=schema)
+            reply = server.chat(model.name, sent, options=options_of(args), think=args.think, schema=schema)
             n_words = sum(len(m["content"].split()) for m in sent)
             return [answers.line_of(task, reply, schema, n_words, args.num_ctx)], reply.is_unreachable
 
-        return _record(
+        return record_tasks(
             args, name, manifest, answers.FILE, queries, tasks, one, answers.key_of, lambda line: True
         )
 
 
 def record_traces(args: argparse.Namespace) -> int:
     """Record an agent's traces; the exit code. Raises BadInput and CannotRun."""
-    _check(args)
+    checked(args)
     ask = args.ask if args.ask is not None else ASK
     check_ask(ask)
     schema = read_schema(args.schema, picks_schema(), "picked")
@@ -159,9 +161,9 @@ def record_traces(args: argparse.Namespace) -> int:
             first = {
                 "messages": traces.first_messages(setting, tasks[0].query),
                 "tools": [tool],
-                "options": _options(args),
+                "options": options_of(args),
             }
-            return _dry_run(len(tasks), first)
+            return dry_run(len(tasks), first)
 
         def one(task: traces.Task, server: Server, model: Model) -> tuple[list[dict[str, Any]], bool]:
             gone = False
@@ -173,14 +175,21 @@ def record_traces(args: argparse.Namespace) -> int:
             ) -> Reply:
                 nonlocal gone
                 reply = server.chat(
-                    model.name, messages, options=_options(args), think=args.think, schema=schema, tools=tools
+                    model.name,
+                    messages,
+                    options=options_of(args),
+                    think=args.think,
+                    schema=schema,
+                    tools=tools,
                 )
                 gone = reply.is_unreachable
                 return reply
 
             return traces.record(task, setting, held, by_name[task.retriever].search, chat), gone
 
-        return _record(args, name, manifest, traces.FILE, queries, tasks, one, traces.key_of, traces.is_last)
+        return record_tasks(
+            args, name, manifest, traces.FILE, queries, tasks, one, traces.key_of, traces.is_last
+        )
 
 
 def _fields(args: argparse.Namespace, held: Copied) -> tuple[str, ...]:
@@ -195,13 +204,14 @@ def _about(args: argparse.Namespace, held: Copied, name: str, kind: str) -> dict
     return {
         "recording": name, "kind": kind, "collection": held.collection, "collection_digest": held.digest, "split": args.split,
         "asked": ASKED if args.limit is not None else None, "model": args.model,
-        "options": {**_options(args), "think": args.think}, "shown_fields": None if args.show is None else list(dict.fromkeys(args.show)),
+        "options": {**options_of(args), "think": args.think}, "shown_fields": None if args.show is None else list(dict.fromkeys(args.show)),
         "max_recommendations": args.max_recommendations, "trials": args.trials if args.trials > 1 else None,
         "notes": args.note,
     }  # fmt: skip
 
 
-def _dry_run(n_tasks: int, call: Mapping[str, Any]) -> int:
+def dry_run(n_tasks: int, call: Mapping[str, Any]) -> int:
+    """Print what the first call would be; the exit code."""
     print(json.dumps(call, ensure_ascii=False, indent=1))
     for message in call["messages"]:
         print(f"\n[{message['role']}]\n{message['content']}")
@@ -209,11 +219,11 @@ def _dry_run(n_tasks: int, call: Mapping[str, Any]) -> int:
     return 0
 
 
-def _record(
-    args: argparse.Namespace, name: str, manifest: dict[str, Any], file: str, queries: list[Query], tasks: list[Any],
+def record_tasks(
+    args: argparse.Namespace, name: str, manifest: dict[str, Any], file: str, queries: list[Query] | None, tasks: list[Any],
     one: Any, key_of: Any, is_last: Any,
 ) -> int:  # fmt: skip
-    """Ask for every task that isn't recorded yet, then load the recording."""
+    """Ask for every task that isn't recorded yet, then load the recording; the exit code. `queries` are those asked; None where none are."""
     out = args.out or Path("recordings") / name
     server = Server(args.host, timeout=args.timeout, retries=args.retries)
     model = server.model(args.model)
@@ -223,7 +233,7 @@ def _record(
         "recorded_at": args.recorded_at or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }  # fmt: skip
     manifest = {key: value for key, value in manifest.items() if value is not None}
-    asked = [query.query_id for query in queries] if args.limit is not None else None
+    asked = [query.query_id for query in queries] if queries is not None and args.limit is not None else None
     journal = Journal(out, file, manifest, asked, key_of, is_last)
     try:
         if not journal.is_finished:

@@ -11,7 +11,7 @@ from ingest.staging import Load
 from ingest.tables.answers import add_answers
 from ingest.tables.collection import is_loaded
 from ingest.tables.contexts import add_contexts, add_run, check_contexts
-from ingest.tables.support import add_support
+from ingest.tables.support import add_relevance, add_support
 from ingest.tables.traces import add_traces
 
 _RETRIEVER = Key("context", "id", required=True, alias="retriever", column="retriever")
@@ -69,6 +69,17 @@ _SUPPORT_KEYS = (
     Key("judge", "id", required=True),
     Key("label", "text"),
     Key("score", "share"),
+    Key("error", "any"),
+    Key("raw", "any"),
+    Key("prompt_tokens", "count"),
+    Key("answer_tokens", "count"),
+    Key("duration_ms", "number"),
+)
+_RELEVANCE_KEYS = (
+    Key("query_id", "id", required=True),
+    Key("doc_id", "id", required=True),
+    Key("judge", "id", required=True),
+    Key("grade", "grade", required=True),
 )
 #: The lists of a line that stand beside its documents, item by item.
 _PARALLEL = {"doc_ids": ("passage_ids", "texts", "scores"), "results": ("scores",)}
@@ -119,6 +130,8 @@ def load_recording(load: Load, described: Described, files: dict[str, Given]) ->
         _check_lengths(load, source, "traces_typed", "results", {"scores"})
         add_traces(load, source, "traces_typed", collection)
         load.con.execute("drop table traces_typed")
+    elif kind == "labels":
+        _add_relevance(load, described, files, collection)
     elif "run" in files:
         source = load.lines(files["run"], "run_lines")
         by_rank = described.one_of("order", ("score", "rank"), "score") == "rank"
@@ -143,15 +156,30 @@ def load_recording(load: Load, described: Described, files: dict[str, Given]) ->
         load.quarantine_where(
             source,
             "support_typed",
-            "(label is null) = (score is null) or label not in ('supported', 'partly', 'unsupported')",
-            "'a label of support is supported, partly or unsupported, or a score in its stead: ' || coalesce(label, 'neither')",
+            "(error is null and (label is null) = (score is null)) or (error is not null and (label is not null or score is not null))"
+            " or label not in ('supported', 'partly', 'unsupported')",
+            "'a label of support is supported, partly or unsupported, or a score or an error in its stead: ' || coalesce(label, 'none of them')",
         )
         add_support(load, source, "support_typed", collection)
         load.con.execute("drop table support_typed")
     if "asked" in files:
         _add_asked(load, files["asked"], collection)
-    _notice_not_asked(load, str(row["asked"]), row["split"], collection, kind)
+    if kind != "labels":
+        _notice_not_asked(load, str(row["asked"]), row["split"], collection, kind)
     return row
+
+
+def _add_relevance(load: Load, described: Described, files: dict[str, Given], collection: str) -> None:
+    """The labels of a recording that holds nothing else. Those of support say whose answers they are about."""
+    if "support" in files and described.text("answers_recording") is None:
+        raise BadInput(
+            f"{described.path}: the key 'answers_recording' is not there, and support.jsonl is. Add it: it names the recording "
+            "whose claims are judged."
+        )
+    if "relevance" in files:
+        source = load.typed(files["relevance"], _RELEVANCE_KEYS, "relevance_typed")
+        add_relevance(load, source, "relevance_typed", collection)
+        load.con.execute("drop table relevance_typed")
 
 
 def _recording_row(load: Load, described: Described, kind: str, collection: str) -> dict[str, object]:

@@ -27,8 +27,10 @@ from_split as (
     from recordings
     inner join queries
         on recordings.collection = queries.collection
+    -- Labels judge what was recorded elsewhere: nobody was asked a query for them.
     where
-        recordings.asked = 'split'
+        recordings.kind != 'labels'
+        and recordings.asked = 'split'
         and (recordings.split is null or recordings.split = queries.split)
 
 ),
@@ -42,7 +44,7 @@ from_file as (
     from asked_queries
     inner join recordings
         on asked_queries.recording_id = recordings.recording_id
-    where recordings.asked != 'split'
+    where recordings.kind != 'labels' and recordings.asked != 'split'
 
 ),
 

@@ -73,6 +73,18 @@ asked as (
 
 ),
 
+-- Where the queries asked differ, and the plan says so, pairs are those of both sides.
+shared as (
+
+    select
+        comparison_id,
+        query_id
+    from asked
+    group by comparison_id, query_id
+    having count(distinct side) = 2
+
+),
+
 final as (
 
     select
@@ -91,6 +103,10 @@ final as (
         coalesce(scores.is_missing, true) as is_missing,
         coalesce(scores.is_broken, false) as is_broken
     from asked
+    inner join shared
+        on
+            asked.comparison_id = shared.comparison_id
+            and asked.query_id = shared.query_id
     left join scores
         on
             asked.recording_id = scores.recording_id

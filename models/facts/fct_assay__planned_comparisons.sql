@@ -2,7 +2,16 @@ with
 
 planned as (
 
-    select * from {{ ref('planned_comparisons') }}
+    select
+        *,
+        {{ assay_planned_column('treatment') }} as said_treatment
+    from {{ ref('planned_comparisons') }}
+
+),
+
+plan_versions as (
+
+    select * from {{ ref('fct_assay__plan_versions') }}
 
 ),
 
@@ -51,7 +60,8 @@ resolved as (
         coalesce(baseline_recording_id, recording_id) as baseline_recording_id,
         coalesce(baseline_retriever, retriever) as baseline_retriever,
         coalesce(baseline_measure, measure) as baseline_measure,
-        coalesce(baseline_k, k) as baseline_k
+        coalesce(baseline_k, k) as baseline_k,
+        nullif(lower(trim(said_treatment)), '') as treatment
     from planned
 
 ),
@@ -80,7 +90,8 @@ compared_queries as (
     select
         sides.comparison_id,
         asked_queries.query_id,
-        count(*) as n_sides
+        count(*) as n_sides,
+        min(queries.query) != max(queries.query) as has_two_texts
     from sides
     inner join asked_queries
         on sides.recording_id = asked_queries.recording_id
@@ -98,7 +109,8 @@ shared_queries as (
     select
         comparison_id,
         count(*) as n_queries,
-        count(*) filter (where n_sides = 1) as n_not_shared
+        count(*) filter (where n_sides = 1) as n_not_shared,
+        count(*) filter (where has_two_texts) as n_other_texts
     from compared_queries
     group by comparison_id
 
@@ -124,13 +136,76 @@ retrievers as (
 
 ),
 
+-- The first build that saw both recordings: what a row said in the build before, or then where there is none, it must still say.
+first_recorded as (
+
+    select
+        comparison_id,
+        min(version) as version
+    from plan_versions
+    where is_recorded
+    group by comparison_id
+
+),
+
+registered_versions as (
+
+    select
+        plan_versions.comparison_id,
+        first_recorded.version as recorded_version,
+        max(plan_versions.version) filter (where plan_versions.version < first_recorded.version) as version_before,
+        max(plan_versions.version) as last_version
+    from plan_versions
+    inner join first_recorded
+        on plan_versions.comparison_id = first_recorded.comparison_id
+    group by plan_versions.comparison_id, first_recorded.version
+
+),
+
+registered as (
+
+    select
+        registered_versions.comparison_id,
+        as_registered.family,
+        as_registered.is_dated,
+        as_registered.row_digest != as_last_seen.row_digest as is_edited
+    from registered_versions
+    inner join plan_versions as as_registered
+        on
+            registered_versions.comparison_id = as_registered.comparison_id
+            and coalesce(registered_versions.version_before, registered_versions.recorded_version) = as_registered.version
+    inner join plan_versions as as_last_seen
+        on
+            registered_versions.comparison_id = as_last_seen.comparison_id
+            and registered_versions.last_version = as_last_seen.version
+
+),
+
+-- A planned row that was taken out, or moved to another family, once its recordings could be seen, goes on counting.
+family_rows as (
+
+    select
+        family,
+        comparison_id
+    from resolved
+    where planned_on is not null
+
+    union
+
+    select
+        family,
+        comparison_id
+    from registered
+    where is_dated
+
+),
+
 families as (
 
     select
         family,
         count(*) as n_family
-    from resolved
-    where planned_on is not null
+    from family_rows
     group by family
 
 ),
@@ -159,6 +234,8 @@ joined as (
         baseline_scored.measure is not null as is_baseline_scored,
         coalesce(shared_queries.n_queries, 0) as n_queries,
         coalesce(shared_queries.n_not_shared, 0) as n_not_shared,
+        coalesce(shared_queries.n_other_texts, 0) as n_other_texts,
+        coalesce(registered.is_edited, false) as is_edited,
         case when resolved.planned_on is not null then families.n_family end as n_family
     from resolved
     left join recordings
@@ -189,6 +266,8 @@ joined as (
         on resolved.comparison_id = shared_queries.comparison_id
     left join families
         on resolved.family = families.family
+    left join registered
+        on resolved.comparison_id = registered.comparison_id
 
 ),
 
@@ -213,6 +292,7 @@ judged as (
         *,
         case
             when planned_on is null then 'no planned_on'
+            when is_edited then 'the row was edited after its recordings were loaded'
             when planned_at is null then 'planned_on is neither a date nor a UTC time: ' || planned_on
             -- What isn't recorded yet can't have been seen by whoever planned it.
             when not (is_loaded and is_baseline_loaded) then null
@@ -238,13 +318,21 @@ judged as (
                 and measure = baseline_measure
                 and coalesce(k, 0) = coalesce(baseline_k, 0)
                 then 'both sides are the same'
-            when collection != baseline_collection
+            when treatment not in ('collection', 'queries')
+                then 'the treatment is neither collection nor queries: ' || treatment
+            when collection != baseline_collection and coalesce(treatment, '') != 'collection'
                 then 'the sides rest on two collections: ' || collection || ' and ' || baseline_collection
-            when collection_digest != baseline_collection_digest
+            when collection_digest != baseline_collection_digest and coalesce(treatment, '') != 'collection'
                 then 'the recordings pin two versions of collection ' || collection
+            when n_other_texts > 0
+                then
+                    'one query_id stands for two texts: '
+                    || cast(n_other_texts as {{ dbt.type_string() }}) || ' queries'
             when is_loaded and is_baseline_loaded and n_queries = 0
                 then 'no query' || coalesce(' of split ' || split, '') || ' was asked'
-            when is_loaded and is_baseline_loaded and n_not_shared > 0
+            when is_loaded and is_baseline_loaded and n_not_shared = n_queries
+                then 'no query' || coalesce(' of split ' || split, '') || ' was asked on both sides'
+            when is_loaded and is_baseline_loaded and n_not_shared > 0 and coalesce(treatment, '') != 'queries'
                 then
                     'the recordings asked different queries; asked on one side only: '
                     || cast(n_not_shared as {{ dbt.type_string() }})
@@ -277,7 +365,9 @@ final as (
         baseline_retriever,
         baseline_measure,
         baseline_k,
+        treatment,
         collection,
+        cast(n_not_shared as {{ dbt.type_bigint() }}) as n_not_shared,
         exploratory_reason is null as is_planned,
         exploratory_reason,
         not_recorded_reason,

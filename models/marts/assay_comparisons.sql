@@ -138,6 +138,7 @@ final as (
         baseline_k,
         planned_on,
         split,
+        treatment,
         is_planned,
         status,
         case status
@@ -180,6 +181,7 @@ final as (
                     || case when mean_difference > 0 then ': higher than the baseline' else ': lower than the baseline' end
             else 'not established at ' || threshold_text || ': this does not show that they are equal'
         end as verdict,
+        n_not_shared,
         cast(n_queries as {{ dbt.type_bigint() }}) as n_queries,
         cast(n_pairs as {{ dbt.type_bigint() }}) as n_pairs,
         cast(n_missing as {{ dbt.type_bigint() }}) as n_missing,

@@ -14,9 +14,15 @@ final as (
         retriever,
         trial,
         claim,
+        documents,
         judge,
         label,
         score,
+        error,
+        raw,
+        prompt_tokens,
+        answer_tokens,
+        duration_ms,
         line,
         extra
     from source

@@ -461,7 +461,7 @@ BAD_RECORDINGS: list[tuple[dict[str, Any], list[Any], str]] = [
     ({}, [answer(), answer()], "answers.jsonl, line 2: query_id 'q1', retriever 'bm25', trial 1 stands on line 1 already"),
     ({}, [{"context": "x"}], "answers.jsonl, line 1: the key 'query_id' is not there"),
     ({}, [answer(), {"query_id": "q2"}], "answers.jsonl, line 2: the key 'context' is not there"),
-    ({"kind": "song"}, [], "'kind' must be one of answers, traces, contexts, not 'song'"),
+    ({"kind": "song"}, [], "'kind' must be one of answers, traces, contexts, labels, not 'song'"),
     ({"kind": "traces"}, [], "traces.jsonl is missing"),
     ({"collection": "later"}, [], "the collection 'later' is not loaded"),
     ({"collection": None}, [], "the key 'collection' is not there"),

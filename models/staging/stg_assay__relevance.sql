@@ -1,0 +1,23 @@
+with
+
+source as (
+
+    select * from {{ source('assay_raw', 'relevance') }}
+
+),
+
+final as (
+
+    select
+        recording_id,
+        query_id,
+        doc_id,
+        judge,
+        grade,
+        line,
+        extra
+    from source
+
+)
+
+select * from final
