@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import duckdb
 
-from analyses.report import charts, theme
+from analyses.report import drawing, theme
 from analyses.report.blocks import Options, Section
 from analyses.report.markup import Html, data, el, join
 from analyses.report.render import Renderer
@@ -28,7 +28,7 @@ def build(con: duckdb.DuckDBPyConnection, options: Options) -> str:
     renderer = Renderer()
     main = join(*(renderer.section(section) for section in sections))
     style = theme.css() + _asset("report.css")
-    scripts = [charts.library(), "\n".join(_asset(name) for name in _SCRIPTS)]
+    scripts = [drawing.library(), "\n".join(_asset(name) for name in _SCRIPTS)]
     policy = (
         f"default-src 'none'; script-src {' '.join(map(_digest, scripts))}; style-src {_digest(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from analyses.report import charts
+from analyses.report import drawing
 from analyses.report.blocks import Chart, Options
 from analyses.report.sections.answers import answers
 from analyses.report.sections.comparisons import comparisons
@@ -29,4 +29,4 @@ def picture(con: duckdb.DuckDBPyConnection, options: Options) -> bytes | None:
             drawn.append(wide[0])
     if not drawn:
         return None
-    return charts.to_png([(chart.title, chart.spec) for chart in drawn], _WIDTH)
+    return drawing.to_png([(chart.title, chart.spec) for chart in drawn], _WIDTH)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from analyses.report import charts
+from analyses.report import drawing
 from analyses.report.blocks import Chart, Section, Table, number
 from analyses.report.markup import Html, data, details, el, join, json_block
 
 #: The most rows of a table that the page holds.
 _ROWS = 500
+#: An interval isn't broken over lines.
+_INTERVAL = re.compile(r"-?[0-9.]+ to -?[0-9.]+")
 
 
 class Renderer:
@@ -47,11 +50,11 @@ class Renderer:
 
     def chart(self, chart: Chart, level: int) -> Html:
         """A figure: title, sentence, drawing, notes, and the table behind."""
-        drawing = None
+        plot = None
         if chart.spec is not None:
             self._charts += 1
             name = f"chart-{self._charts}"
-            drawing = join(
+            plot = join(
                 el(
                     "div",
                     class_="plot",
@@ -59,13 +62,13 @@ class Renderer:
                     aria_label=f"{chart.title}. {chart.summary}",
                     data_spec=name,
                 ),
-                json_block(name, charts.to_vega(chart.spec)),
+                json_block(name, drawing.to_vega(chart.spec)),
             )
         return el(
             "figure",
             el(f"h{level}", chart.title),
             el("p", data(chart.summary), class_="summary"),
-            drawing,
+            plot,
             *(el("p", data(note), class_="note") for note in chart.notes),
             details("Table", table(chart.table), class_="behind"),
             class_="chart wide" if chart.is_wide else "chart",
@@ -81,9 +84,14 @@ def table(shown: Table) -> Html:
             for column in shown.columns
         ),
     )
+    numeric = [any(_is_number(row[place]) for row in shown.rows) for place in range(len(shown.columns))]
     body = [
-        el("tr", *(_cell(value, place == 0, shown.decimals) for place, value in enumerate(row))) for row in shown.rows[:_ROWS]
-    ]  # fmt: skip
+        el(
+            "tr",
+            *(_cell(value, place == 0, numeric[place], shown.decimals) for place, value in enumerate(row)),
+        )
+        for row in shown.rows[:_ROWS]
+    ]
     cut = f" (the first {_ROWS} of {len(shown.rows):,} rows)" if len(shown.rows) > _ROWS else ""
     whole = el(
         "table", el("caption", shown.caption + cut), el("thead", head), el("tbody", *body), class_="sortable"
@@ -91,11 +99,23 @@ def table(shown: Table) -> Html:
     return el("div", whole, class_="scroll", tabindex="0", role="region", aria_label=shown.caption)
 
 
-def _cell(value: Any, is_first: bool, decimals: int) -> Html:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _cell(value: Any, is_first: bool, is_numeric: bool, decimals: int) -> Html:
     tag, scope = ("th", "row") if is_first else ("td", None)
     if isinstance(value, Html):
         return el(tag, value, scope=scope)
-    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        shown = number(value, decimals)
-        return el(tag, shown, scope=scope, class_="num", data_sort="" if value is None else repr(value))
-    return el(tag, data(number(value)), scope=scope)
+    if value is None or _is_number(value):
+        look = "num" if is_numeric else None
+        return el(
+            tag,
+            number(value, decimals),
+            scope=scope,
+            class_=look,
+            data_sort="" if value is None else repr(value),
+        )
+    return el(
+        tag, data(number(value)), scope=scope, class_="whole" if _INTERVAL.fullmatch(str(value)) else None
+    )

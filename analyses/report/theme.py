@@ -29,7 +29,8 @@ TEXT_ON = {"good": "good-bg", "part": "part-bg", "bad": "bad-bg", "none": "none-
 MARKS = ("s1", "s2", "s3", "s4", "s5", "s6", "floor", "edge")
 
 #: A series is told apart by its shape as well as by its colour.
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-right", "triangle-down")
+FLOOR_SHAPE = "cross"
 SERIES = ("s1", "s2", "s3", "s4", "s5", "s6")
 
 

@@ -211,7 +211,7 @@ Object.assign(assay, (() => {
       about.turns.length ? make('div', '', make('h5', '', 'Earlier turns'), make('ol', '', ...about.turns.map((turn) => make('li', '', said(turn))))) : null,
       make('p', '', judged),
       links.length ? make('p', '', 'The same query in ', ...links.flatMap((link, i) => (i ? [', ', link] : [link])), '.') : null,
-      query.items.length ? make('div', 'items', ...query.items.map((item) => show(recording, item, about.text))) : make('p', '', 'Nothing was recorded for it.'));
+      query.items.length ? make('div', 'items', ...[...query.items].sort((a, b) => recording.floors.includes(a.retriever) - recording.floors.includes(b.retriever)).map((item) => show(recording, item, about.text))) : make('p', '', 'Nothing was recorded for it.'));
   }
 
   return { detail };

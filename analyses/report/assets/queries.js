@@ -20,6 +20,10 @@
     }));
   }
 
+  // Floors stand after what they are a floor for.
+  const isFloor = (name) => recording.floors.includes(name);
+  const inOrder = (names) => [...names].sort((a, b) => isFloor(a) - isFloor(b) || (a < b ? -1 : 1));
+
   const text = (query) => own(data.queries[recording.collection], query.id)?.text ?? '';
   const defined = (query) => Object.entries(query.values).filter(([, v]) => v !== null);
   const spread = (query) => {
@@ -33,7 +37,7 @@
     const flags = new Map();
     for (const query of recording.queries) for (const flag of query.flags) flags.set(flag, (flags.get(flag) ?? 0) + 1);
     options(filter, [['', `all ${recording.queries.length}`], ...[...flags].sort().map(([flag, n]) => [flag, `${flag} (${n})`])], '');
-    const retrievers = [...new Set(recording.queries.flatMap((q) => Object.keys(q.values)))].sort();
+    const retrievers = inOrder([...new Set(recording.queries.flatMap((q) => Object.keys(q.values)))]);
     options(order, [['worst', 'worst first'], ['best', 'best first'], ['spread', 'largest difference first'], ['text', 'by their words'],
       ...retrievers.map((r) => [`low:${r}`, `lowest ${r} first`])], 'worst');
     const whole = recording.total > recording.queries.length
@@ -59,7 +63,7 @@
   }
 
   function entry(query) {
-    const values = Object.entries(query.values).flatMap(([name, value]) => [' ', make('span', 'value', said(name), ' ', make('b', '', number(value)))]);
+    const values = inOrder(Object.keys(query.values)).flatMap((name) => [' ', make('span', 'value', said(name), ' ', make('b', '', number(query.values[name])))]);
     const summary = make(
       'summary', '', make('span', 'words', said(text(query) || '(no text)')), ' ', make('span', 'note', said(query.id)), make('span', 'values', ...values),
       ...query.flags.filter((f) => f !== 'its values differ').flatMap((f) => [' ', make('span', 'badge none', f)]));

@@ -11,6 +11,8 @@ from analyses.report import charts
 from analyses.report.blocks import Block, Chart, Options, Section, Table, ask, counted, interval, number
 from analyses.report.markup import Html, data, el, join
 from analyses.report.scope import anchor, recordings
+from analyses.report.verdicts import anchor as comparison_anchor
+from analyses.report.verdicts import sides, verdict
 
 #: Comparisons that are drawn query by query, and queries of each that are drawn.
 _DRAWN, _WINS = 12, 15
@@ -38,45 +40,19 @@ def comparisons(con: duckdb.DuckDBPyConnection, options: Options) -> list[Sectio
         return [Section("comparisons", "Comparisons", [el("p", words)], short="Comparisons")]
     sections = [Section("comparisons", "Comparisons", [_forest(rows)], short="Comparisons")]
     tested = [row for row in rows if row["mean_difference"] is not None]
-    for place, row in enumerate(tested[:_DRAWN], start=1):
-        sections.append(_one(con, row, place))
+    sections += [_one(con, row) for row in tested[:_DRAWN]]
     if len(tested) > _DRAWN:
         left = f"{counted(len(tested) - _DRAWN, 'more comparison')} stand in the table above alone."
         sections.append(Section("comparisons-more", "More comparisons", [el("p", left)], level=3))
     return sections
 
 
-def sides(row: dict[str, Any]) -> str:
-    """What is held against what, in words."""
-    at = f"@{row['k']}" if row["k"] is not None else ""
-    if row["measure"] != row["baseline_measure"] or row["k"] != row["baseline_k"]:
-        other = f"{row['baseline_measure']}{'@' + str(row['baseline_k']) if row['baseline_k'] is not None else ''}"
-        return f"{row['measure']}{at} over {other}, {row['retriever']}"
-    if row["recording_id"] != row["baseline_recording_id"]:
-        return (
-            f"{row['retriever']} of {row['recording_id']} over {row['baseline_retriever']} of"
-            f" {row['baseline_recording_id']}, {row['measure']}{at}"
-        )
-    return f"{row['retriever']} over {row['baseline_retriever']}, {row['measure']}{at}"
-
-
-def verdict(row: dict[str, Any]) -> str:
-    """The verdict in words, with what these pairs could have shown where nothing is established."""
-    said = str(row["verdict"])
-    if row["reason"] and row["status"] in ("exploratory", "incomplete", "refused", "cannot reach"):
-        said += f" ({row['reason']})"
-    detectable = row["detectable_difference"]
-    if row["status"] == "not established" and detectable is not None:
-        said += f". With 80% power, these {row['n_pairs']:,} pairs could not have shown a difference under {number(detectable)}"
-    return said + "."
-
-
 def _forest(rows: list[dict[str, Any]]) -> Chart:
     drawn = [
         {
-            "label": sides(row) + ("" if [sides(r) for r in rows].count(sides(row)) == 1 else f" ({row['comparison_id']})"),
+            "label": f"{sides(row)}{'' if [sides(r) for r in rows].count(sides(row)) == 1 else ' (' + row['comparison_id'] + ')'}: {row['status']}",
             "value": row["mean_difference"], "low": row["interval_low"], "high": row["interval_high"],
-            "status": row["status"], "verdict": row["status"], "is_established": bool(row["is_established"]),
+            "is_established": bool(row["is_established"]),
         }
         for row in rows
         if row["mean_difference"] is not None
@@ -105,7 +81,7 @@ def _forest(rows: list[dict[str, Any]]) -> Chart:
     )
 
 
-def _one(con: duckdb.DuckDBPyConnection, row: dict[str, Any], place: int) -> Section:
+def _one(con: duckdb.DuckDBPyConnection, row: dict[str, Any]) -> Section:
     per_query = ask(
         con,
         """
@@ -143,7 +119,7 @@ def _one(con: duckdb.DuckDBPyConnection, row: dict[str, Any], place: int) -> Sec
     if per_query:
         blocks += [_distribution(per_query, row), _by_query(con, per_query, row)]
     title = f"{'Planned' if row['is_planned'] else 'Exploratory'}: {sides(row)}"
-    return Section(f"comparison-{place}", title, blocks, level=3, short=sides(row))
+    return Section(comparison_anchor(con, row["comparison_id"]), title, blocks, level=3, short=sides(row))
 
 
 def _beside(row: dict[str, Any]) -> str:

@@ -6,9 +6,15 @@ from typing import Any
 
 import duckdb
 
-from analyses.report.blocks import Block, Options, Section, Table, ask, interval, number
+from analyses.report import charts
+from analyses.report.blocks import Block, Chart, Options, Section, Table, ask, interval, number
 from analyses.report.markup import Html, data, el, join
 from analyses.report.scope import anchor, recordings
+from analyses.report.verdicts import anchor as anchor_of_comparison
+from analyses.report.verdicts import named, sides, verdict
+
+#: Verdicts at a glance, and retrievers in the chart.
+_CARDS, _CHARTED = 6, 12
 
 
 def overview(con: duckdb.DuckDBPyConnection, options: Options) -> list[Section]:
@@ -21,7 +27,7 @@ def overview(con: duckdb.DuckDBPyConnection, options: Options) -> list[Section]:
             )
         ]
     blocks: list[Block] = []
-    blocks += _verdicts(con, found)
+    blocks += [*_verdicts(con, found), *_main_figures(con, found)]
     blocks += [table for table in (_answers(con, found), _traces(con, found), _runs(con, found)) if table]
     blocks += [_recordings(con, found), *_checks(con, found)]
     return [Section("overview", "At a glance", blocks)]
@@ -42,31 +48,98 @@ def _verdicts(con: duckdb.DuckDBPyConnection, found: list[dict[str, Any]]) -> li
         select * from assay_comparisons
         where is_planned and status != 'not recorded'
             and (list_contains($1, recording_id) or list_contains($1, baseline_recording_id))
-        order by comparison_id limit 6
+        order by comparison_id
         """,
         _names(found),
     )
-    cards = []
-    for row in rows:
-        at = f"@{row['k']}" if row["k"] else ""
-        means = (
-            join(el("b", number(row["mean"])), " against ", el("b", number(row["baseline_mean"])))
-            if row["mean"] is not None
-            else Html("no pairs")
+    if not rows:
+        nothing = "No comparison was planned for these recordings, so nothing here establishes which retriever is better."
+        return [el("p", nothing, class_="verdict")]
+    cards = [_card(con, row) for row in rows[:_CARDS]]
+    more = (
+        el("p", f"{len(rows) - _CARDS:,} more stand under ", el("a", "Comparisons", href="#comparisons"), ".")
+        if len(rows) > _CARDS
+        else Html("")
+    )
+    return [el("h3", "What is established"), el("ul", *cards, class_="cards"), more]
+
+
+def _card(con: duckdb.DuckDBPyConnection, row: dict[str, Any]) -> Html:
+    means = join(el("b", number(row["mean"])), " against ", el("b", number(row["baseline_mean"])))
+    figures = f"Difference {number(row['mean_difference'])}"
+    if row["interval_low"] is not None:
+        figures += f" ({interval(row['interval_low'], row['interval_high'])})"
+    figures += (
+        f", p {number(row['p_value'])}; {row['wins']} wins, {row['losses']} losses, {row['ties']} ties. "
+    )
+    return el(
+        "li",
+        el("p", data(sides(row)), class_="who"),
+        el("p", means, class_="means") if row["mean"] is not None else None,
+        el("p", verdict(row), class_=f"verdict {'good' if row['is_established'] else 'none'}"),
+        el(
+            "p",
+            figures if row["mean_difference"] is not None else "",
+            el("a", "Query by query", href=f"#{anchor_of_comparison(con, row['comparison_id'])}"),
+            " · ",
+            _link(con, row["recording_id"]),
+            class_="label",
+        ),
+    )
+
+
+def _main_figures(con: duckdb.DuckDBPyConnection, found: list[dict[str, Any]]) -> list[Block]:
+    """The one figure of each retriever that answers or picks, in one chart."""
+    kinds = {row["recording_id"]: row["kind"] for row in found}
+    rows = ask(
+        con,
+        """
+        select * from assay_summary
+        where list_contains($1, recording_id) and measure in ('exact_share', 'pick_precision') and mean is not null
+        order by measure, recording_id, is_floor, retriever
+        """,
+        _names(found, "answers", "traces"),
+    )
+    if not rows:
+        return []
+    drawn = [
+        {
+            "label": f"{r['retriever']} · {r['recording_id']}",
+            "series": f"{r['retriever']} · {r['recording_id']}",
+            "value": r["mean"],
+            "low": r["interval_low"],
+            "high": r["interval_high"],
+        }
+        for r in rows
+    ]
+    floors = [d["series"] for d, r in zip(drawn, rows, strict=True) if r["is_floor"]]
+    cells = [
+        [_link(con, r["recording_id"]), r["retriever"], named(r["measure"], r["k"]), r["mean"], interval(r["interval_low"], r["interval_high"])]
+        for r in rows
+    ]  # fmt: skip
+    cut = [f"The chart draws {_CHARTED} of {len(rows)}."] if len(rows) > _CHARTED else []
+    what = [
+        words
+        for kind, words in (("answers", "of what answers cite"), ("traces", "of what agents pick"))
+        if kind in {kinds[r["recording_id"]] for r in rows}
+    ]
+    return [
+        Chart(
+            "The main figure: how much is exact",
+            charts.intervals(drawn[:_CHARTED], "mean share that people judged exact", floors),
+            Table(
+                ["recording", "retriever", "measure", "mean", "interval"],
+                cells,
+                "The main figure of each retriever",
+            ),
+            f"The share {' and '.join(what)} that people judged exact, with its interval.",
+            [
+                "Grey: a floor, which no retriever should be near. Intervals are no test; a planned comparison is.",
+                *cut,
+            ],
+            is_wide=True,
         )
-        cards.append(
-            el(
-                "li",
-                el("p", data(row["retriever"]), " over ", data(row["baseline_retriever"]), class_="who"),
-                el("p", means, f" {row['measure']}{at}", class_="means"),
-                el("p", str(row["verdict"]), class_=f"verdict {'good' if row['is_established'] else 'none'}"),
-                el("p", _link(con, row["recording_id"]), class_="label"),
-            )
-        )
-    if not cards:
-        nothing = "No planned comparison of these recordings: which retriever is better is not established by anything here."
-        return [el("p", nothing)]
-    return [el("h3", "What is established"), el("ul", *cards, class_="cards")]
+    ]
 
 
 def _means(

@@ -17,6 +17,7 @@ _MEASURES = (
     ("precision", "Precision: exact among the first k ÷ k"),
     ("recall", "Recall: exact among the first k ÷ all exact"),
     ("ndcg", "nDCG: graded, earlier places weigh more"),
+    ("judged", "Share judged: how much of the first k rests on judgments"),
 )
 
 
@@ -147,7 +148,7 @@ def _by_k(
         words,
         charts.lines(drawn, measure, [*series, *lines], [*floors, *lines]) if drawn else None,
         Table(columns, cells, f"Mean {measure} by k"),
-        f"Undefined for up to {counted(undefined, 'query', 'queries')}, which leave the mean." if undefined else "Defined for every query.",
+        f"Undefined for up to {counted(undefined, 'query', 'queries')}; what is undefined leaves the mean." if undefined else "Defined for every query.",
         ["Dashed: the best that any list could reach, and a list drawn at random from the catalog."] if lines else [],
     )  # fmt: skip
 
