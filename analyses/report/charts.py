@@ -18,7 +18,10 @@ def _count_axis(most: float) -> alt.Axis:
 def unit_axis(title: str) -> alt.X:
     """A quantity from 0 to 1 along x."""
     return alt.X(
-        "value:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1])
+        "value:Q",
+        title=title,
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f"),
     )
 
 
@@ -34,7 +37,7 @@ def bars(rows: Sequence[Row], title: str, names: Sequence[str], floors: Sequence
         x=alt.X(
             "value:Q",
             title=title,
-            scale=alt.Scale(domain=[0, most * 1.35 or 1]),
+            scale=alt.Scale(domain=[0, most * 1.7 or 1]),
             axis=alt.Axis(tickMinStep=1),
         ),
     )
@@ -118,10 +121,8 @@ def scatter(
 ) -> Any:
     """Pairs of shares, `x` and `value`; a mark's size is how many queries lie there."""
     scales = series_scale(names, floors)
-    share = {
-        "scale": alt.Scale(domain=[-0.03, 1.03]),
-        "axis": alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f"),
-    }
+    scale = alt.Scale(domain=[-0.03, 1.03])
+    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f")
     tooltip = [
         alt.Tooltip("series:N", title="retriever"),
         alt.Tooltip("x:Q", title=x_title, format=".3f"),
@@ -131,8 +132,8 @@ def scatter(
     chart = alt.Chart(values(rows)).mark_point(strokeWidth=2, opacity=0.9)
     return finished(
         chart.encode(
-            x=alt.X("x:Q", title=x_title, **share),
-            y=alt.Y("value:Q", title=y_title, **share),
+            x=alt.X("x:Q", title=x_title, scale=scale, axis=axis),
+            y=alt.Y("value:Q", title=y_title, scale=scale, axis=axis),
             size=alt.Size("n:Q", scale=alt.Scale(range=[40, 600]), legend=None),
             color=alt.Color("series:N", scale=scales["color"], legend=alt.Legend()),
             shape=alt.Shape("series:N", scale=scales["shape"], legend=alt.Legend()),

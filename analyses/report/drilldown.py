@@ -46,17 +46,19 @@ class Cut:
 
 def drilldown(con: duckdb.DuckDBPyConnection, options: Options) -> dict[str, Any]:
     """Recordings with their queries, the queries' texts, the documents' texts and the grades' names, ready for JSON."""
-    n_queries = options.n_queries
-    for limit in _TEXT_LIMITS:
-        data = _build(con, options, n_queries, Cut(limit))
-        if _size(data) <= BUDGET:
-            return data
-    while n_queries > 1:
+    n_queries, limit = options.n_queries, _TEXT_LIMITS[0]
+    data = _build(con, options, n_queries, Cut(limit))
+    # Texts are cut before queries are left out, in turns, so that neither is lost altogether.
+    for limit in _TEXT_LIMITS[1:]:
+        if _size(data) > BUDGET:
+            data = _build(con, options, n_queries, Cut(limit))
+        if _size(data) > BUDGET:
+            n_queries = max(1, n_queries // 2)
+            data = _build(con, options, n_queries, Cut(limit))
+    while _size(data) > BUDGET and n_queries > 1:
         n_queries //= 2
-        data = _build(con, options, n_queries, Cut(_TEXT_LIMITS[-1]))
-        if _size(data) <= BUDGET:
-            return data
-    return data
+        data = _build(con, options, n_queries, Cut(limit))
+    return data | {"is_full": n_queries < options.n_queries}
 
 
 def _size(data: dict[str, Any]) -> int:
@@ -64,7 +66,8 @@ def _size(data: dict[str, Any]) -> int:
 
 
 def _build(con: duckdb.DuckDBPyConnection, options: Options, n_queries: int, cut: Cut) -> dict[str, Any]:
-    built, asked = [], {}
+    built: list[dict[str, Any]] = []
+    asked: dict[str, set[str]] = {}
     for recording in recordings(con, options):
         entry, ids = _recording(con, recording, n_queries, cut)
         if ids:

@@ -77,14 +77,20 @@ class Renderer:
 
 def table(shown: Table) -> Html:
     """A table that the reader can sort by each column; long ones are cut, and say so."""
+    numeric = [any(_is_number(row[place]) for row in shown.rows) for place in range(len(shown.columns))]
     head = el(
         "tr",
         *(
-            el("th", el("button", column, type="button"), scope="col", aria_sort="none")
-            for column in shown.columns
+            el(
+                "th",
+                el("button", column, type="button"),
+                scope="col",
+                aria_sort="none",
+                class_="num" if is_numeric else None,
+            )
+            for column, is_numeric in zip(shown.columns, numeric, strict=True)
         ),
     )
-    numeric = [any(_is_number(row[place]) for row in shown.rows) for place in range(len(shown.columns))]
     body = [
         el(
             "tr",
@@ -94,7 +100,11 @@ def table(shown: Table) -> Html:
     ]
     cut = f" (the first {_ROWS} of {len(shown.rows):,} rows)" if len(shown.rows) > _ROWS else ""
     whole = el(
-        "table", el("caption", shown.caption + cut), el("thead", head), el("tbody", *body), class_="sortable"
+        "table",
+        el("caption", el("span", shown.caption + cut)),
+        el("thead", head),
+        el("tbody", *body),
+        class_="sortable",
     )
     return el("div", whole, class_="scroll", tabindex="0", role="region", aria_label=shown.caption)
 

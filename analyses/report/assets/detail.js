@@ -33,18 +33,24 @@ Object.assign(assay, (() => {
     }));
   }
 
-  // Where a text names documents: in the form that the prompt asked for, else the bare ID with no letter or digit touching it.
-  function places(text, ids, form) {
+  // Where a text names documents: in the form that the prompt asked for, else the bare ID with no letter or digit touching it. A text
+  // that names none may name passages instead, as [1].
+  function named(text, context, ids, form) {
+    const found = places(text, new Map([...ids].map((id) => [form ? form.replaceAll('{id}', id) : id, id])), Boolean(form));
+    const passages = context.filter(([, , , , passage]) => passage !== null).map(([, id, , , passage]) => [`[${passage}]`, id]);
+    return found.length ? found : places(text, new Map(passages), true);
+  }
+
+  function places(text, names, isWhole) {
     const taken = new Uint8Array(text.length);
     const found = [];
-    for (const id of [...ids].sort((a, b) => b.length - a.length)) {
-      const wanted = form ? form.replaceAll('{id}', id) : id;
+    for (const [wanted, id] of [...names].sort((a, b) => b[0].length - a[0].length)) {
       if (!wanted) continue;
       for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
         const end = at + wanted.length;
         const before = [...text.slice(Math.max(0, at - 2), at)].pop() ?? '';
         const after = [...text.slice(end, end + 2)][0] ?? '';
-        if (!form && (LETTER.test(before) || LETTER.test(after))) continue;
+        if (!isWhole && (LETTER.test(before) || LETTER.test(after))) continue;
         if (taken.subarray(at, end).some(Boolean)) continue;
         taken.fill(1, at, end);
         found.push([at, end, id]);
@@ -60,7 +66,7 @@ Object.assign(assay, (() => {
     const box = make('div', 'text answer');
     box.dir = 'auto';
     let last = 0;
-    for (const [start, end, id] of places(item.answer, letters.keys(), form)) {
+    for (const [start, end, id] of named(item.answer, item.context, letters.keys(), form)) {
       const [letter, value] = letters.get(id);
       box.append(item.answer.slice(last, start), make('mark', assay.CLASSES[letter][0], said(item.answer.slice(start, end)), ' ', grade(collection, letter, value)));
       if (!cited.has(id)) box.lastChild.append(make('span', 'badge none', 'named, not cited'));
@@ -76,10 +82,10 @@ Object.assign(assay, (() => {
 
   function citations(collection, list) {
     if (!list.length) return make('p', '', 'Cites nothing.');
-    return make('ol', 'cited-list', ...list.map(([shown, , kind, letter, value, rank]) => make(
+    return make('ol', 'cited-list', ...list.map(([shown, id, kind, letter, value, rank]) => make(
       'li', '', make('b', '', shown === null ? 'null' : said(shown)), ' ',
       kind === 'malformed' ? null : grade(collection, letter, value), ' ',
-      rank !== null ? `place ${rank} of the context` : make('span', 'badge bad', `✗ ${CITED[kind] ?? kind}`))));
+      rank !== null ? `place ${rank} of the context` : make('span', 'badge bad', `✗ ${CITED[kind] ?? kind}`), ' ', rank === null && id !== null ? title(collection, id, null) : null)));
   }
 
   function support(list) {
@@ -99,7 +105,7 @@ Object.assign(assay, (() => {
     return [
       make('h5', '', said(item.retriever), item.trial > 1 ? ` (trial ${item.trial})` : ''),
       make('p', 'means', `${measure} `, make('b', '', number(item.value)),
-        item.n_cited ? ` = ${item.n_exact} of ${item.n_cited}` : '',
+        item.n_cited && item.value !== null ? ` = ${item.n_exact} of ${item.n_cited}` : '',
         item.high !== undefined && item.high !== null && item.high !== item.value ? `; ${number(item.high)} with the unjudged as exact` : ''),
     ];
   }
@@ -160,7 +166,7 @@ Object.assign(assay, (() => {
     return make('li', '', make('mark', `word-${origin}`, said(word)), ` ${ORIGINS[origin] ?? origin}`, ...from);
   }
 
-  function step(collection, found, picked) {
+  function step(collection, found, picked, isOpen) {
     const failed = found.error ? make('p', '', make('span', 'badge bad', '✗ error'), ' ', said(found.error)) : null;
     if (found.what !== 'search') {
       return make('li', '', make('b', '', said(found.what)), found.doc === null ? null : make('span', '', ' ', said(found.doc), ' ', title(collection, found.doc, null)),
@@ -172,8 +178,17 @@ Object.assign(assay, (() => {
       found.refused ? make('span', 'badge bad', '✗ refused') : null, searchText(found), failed,
       words.length ? make('ul', 'sources', ...words.map(([word, from]) => source(word, from))) : found.later ? make('p', 'note', 'It adds no word.') : null,
       !found.known ? make('p', 'note', 'What it returned was not recorded.')
-        : found.results.length ? make('div', '', make('p', 'note', found.n > found.results.length ? `The first ${found.results.length} of ${found.n} results:` : `${counted(found.n, 'result')}:`), documents(collection, found.results, picked, 'picked'))
-          : make('p', 'note', 'It returned nothing.'));
+        : found.results.length ? results(collection, found, picked, isOpen) : make('p', 'note', 'It returned nothing.'));
+  }
+
+  // What a search returned, folded where the task has many searches.
+  function results(collection, found, picked, isOpen) {
+    const counts = Object.entries(assay.CLASSES).map(([letter, [, sign, word]]) => [sign, word, found.results.filter((r) => r[2] === letter).length]);
+    const cut = found.n > found.results.length ? `The first ${found.results.length} of ${found.n} results` : counted(found.n, 'result');
+    const box = make('details', '', make('summary', 'note', `${cut}: `, counts.filter(([, , n]) => n).map(([sign, word, n]) => `${n} ${sign} ${word}`).join(', ')),
+      documents(collection, found.results, picked, 'picked'));
+    box.open = isOpen;
+    return box;
   }
 
   const PICKED = { never_returned: 'no search returned it', malformed: 'no ID', unknown_id: 'the catalog lacks it', undecidable: 'some results are unknown' };
@@ -182,15 +197,15 @@ Object.assign(assay, (() => {
     const { collection } = recording;
     const picked = new Set(item.picks.map((p) => p[1]).filter((id) => id !== null));
     if (item.missing) return make('article', 'item', ...head(item, recording.measure), make('p', '', make('span', 'badge bad', '✗ missing'), ' The query was asked, and no task was recorded.'));
-    const picks = item.picks.map(([shown, , kind, letter, value, search, rank, counts]) => make(
+    const picks = item.picks.map(([shown, id, kind, letter, value, search, rank, counts]) => make(
       'li', counts ? '' : 'note', make('b', '', shown === null ? 'null' : said(shown)), ' ', kind === 'malformed' ? null : grade(collection, letter, value), ' ',
-      kind === 'returned' ? `search ${search}, place ${rank}` : make('span', 'badge bad', `✗ ${PICKED[kind] ?? kind}`), counts ? '' : ' (not counted)'));
+      kind === 'returned' ? `search ${search}, place ${rank}` : make('span', 'badge bad', `✗ ${PICKED[kind] ?? kind}`), counts ? '' : ' (not counted)', ' ', id === null ? null : title(collection, id, null)));
     return make(
       'article', 'item', ...head(item, recording.measure),
       item.own === null ? null : make('p', '', `The tool's own first places: ${number(item.own)}`),
       item.broken ? make('p', '', make('span', 'badge bad', '✗ broken')) : null, item.error ? make('p', '', 'Error: ', said(item.error)) : null,
       make('h6', '', `Steps${item.n_steps > item.steps.length ? ` (the first ${item.steps.length} of ${item.n_steps})` : ''}`),
-      item.known ? make('ol', 'steps', ...item.steps.map((found) => step(collection, found, picked))) : make('p', 'note', 'It is not known what was searched.'),
+      item.known ? make('ol', 'steps', ...item.steps.map((found) => step(collection, found, picked, item.steps.length <= 6))) : make('p', 'note', 'It is not known what was searched.'),
       make('h6', '', 'Picked'),
       item.finished ? (picks.length ? make('ol', 'cited-list', ...picks) : make('p', '', 'It picked nothing.')) : make('p', '', make('span', 'badge bad', '✗ unfinished'), ' It never picked.'));
   }

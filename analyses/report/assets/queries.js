@@ -41,7 +41,7 @@
     options(order, [['worst', 'worst first'], ['best', 'best first'], ['spread', 'largest difference first'], ['text', 'by their words'],
       ...retrievers.map((r) => [`low:${r}`, `lowest ${r} first`])], 'worst');
     const whole = recording.total > recording.queries.length
-      ? `The worst ${recording.queries.length.toLocaleString('en')} of ${counted(recording.total, 'query', 'queries')} asked are here; the report's --queries shows more.`
+      ? `The worst ${recording.queries.length.toLocaleString('en')} of ${counted(recording.total, 'query', 'queries')} asked are here; ${data.is_full ? 'more would not fit the page, unless --recording limits it to fewer recordings' : 'the command shows more with --queries'}.`
       : `All ${counted(recording.total, 'query', 'queries')} asked are here.`;
     at('query-scope').replaceChildren(
       `${recording.measure} of `, said(recording.id), recording.model ? ', model ' : '', recording.model ? said(recording.model) : '', ', on ', said(recording.collection),

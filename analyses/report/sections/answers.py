@@ -178,7 +178,7 @@ def _violations(con: duckdb.DuckDBPyConnection, name: str, names: list[str], flo
             name,
         )
     }
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"what": words, "series": r, "value": found[r][f"r{i}"] or 0}
         for i, (words, _, _) in enumerate(_RULES)
         for r in names
@@ -189,7 +189,7 @@ def _violations(con: duckdb.DuckDBPyConnection, name: str, names: list[str], flo
         for i, (words, _, _) in enumerate(_RULES)
     ]
     table.append(["answers checked", *(found[r]["n"] if r in found else None for r in names)])
-    total = sum(row["value"] for row in rows)
+    total = sum(int(row["value"]) for row in rows)
     return Chart(
         "Answers that cite …",
         charts.bars(rows, "answers", names, floors) if total else None,

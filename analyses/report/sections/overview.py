@@ -105,14 +105,14 @@ def _main_figures(con: duckdb.DuckDBPyConnection, found: list[dict[str, Any]]) -
     drawn = [
         {
             "label": f"{r['retriever']} · {r['recording_id']}",
-            "series": f"{r['retriever']} · {r['recording_id']}",
+            "series": r["retriever"],
             "value": r["mean"],
             "low": r["interval_low"],
             "high": r["interval_high"],
         }
         for r in rows
     ]
-    floors = [d["series"] for d, r in zip(drawn, rows, strict=True) if r["is_floor"]]
+    floors = [r["retriever"] for r in rows if r["is_floor"]]
     cells = [
         [_link(con, r["recording_id"]), r["retriever"], named(r["measure"], r["k"]), r["mean"], interval(r["interval_low"], r["interval_high"])]
         for r in rows
@@ -155,7 +155,7 @@ def _means(
 
 
 def _of(means: dict[tuple[str, str, str, int | None], dict[str, Any]], *key: Any) -> tuple[Any, str]:
-    row = means.get(key, {})  # type: ignore[arg-type, call-overload]
+    row = means.get(key, {})
     return row.get("mean"), interval(row.get("interval_low"), row.get("interval_high"))
 
 

@@ -9,7 +9,7 @@ import duckdb
 from analyses.report import charts
 from analyses.report.blocks import Block, Chart, Options, Section, Table, ask, counted, interval
 from analyses.report.markup import el
-from analyses.report.scope import anchor, recordings, scope
+from analyses.report.scope import anchor, judgments, recordings, scope
 
 #: Runs that one chart draws; the tables hold all.
 _DRAWN = 8
@@ -61,9 +61,13 @@ def _group(
         )
         for m in plain
     ]
+    asked = sorted({m["n_asked"] for m in members})
     about = el(
         "p",
-        "What each run is, which queries it was asked and whose judgments these figures rest on stands with each recording.",
+        f"Of {counted(len(members), 'recording')}; {' or '.join(f'{n:,}' for n in asked)} queries asked. Judgments: ",
+        judgments(con, members[0]),
+        " Models, prompts and settings stand with each recording.",
+        class_="scope",
     )
     if not any(row["mean"] is not None for row in rows):
         nothing = el(

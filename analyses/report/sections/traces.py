@@ -62,7 +62,7 @@ def _picks(con: duckdb.DuckDBPyConnection, name: str, names: list[str]) -> Chart
         label = f"{r['retriever']}: {words[r['measure']]}"
         cells.append([r["retriever"], words[r["measure"]], r["k"], r["mean"], interval(r["interval_low"], r["interval_high"]), r["n_queries"], r["n_missing"], r["n_broken"], r["n_undefined"]])  # fmt: skip
         if r["mean"] is not None:
-            rows.append({"label": label, "series": label, "value": r["mean"], "low": r["interval_low"], "high": r["interval_high"]})  # fmt: skip
+            rows.append({"label": label, "series": r["retriever"], "value": r["mean"], "low": r["interval_low"], "high": r["interval_high"]})  # fmt: skip
     k = found[0]["k"] if found else None
     notes: list[object] = [f"Both are the exact among {k} places ÷ {k}; a missing pick is a miss. An agent that picks worse than its tool's own first {k} adds nothing."]  # fmt: skip
     if not rows:
@@ -159,4 +159,4 @@ def _figures(con: duckdb.DuckDBPyConnection, name: str, names: list[str]) -> Tab
         for r in ask(con, f"select retriever, {columns} from assay_traces where is_asked and recording_id = ? group by retriever", name)
     }  # fmt: skip
     rows = [[label, *(found.get(r, {}).get(f"f{i}") for r in names)] for i, (label, _) in enumerate(_FIGURES)]
-    return Table(["", *names], rows, "What the tasks did")
+    return Table(["what", *names], rows, "What the tasks did")
