@@ -1,4 +1,4 @@
-"""``python -m analyses``: summary."""
+"""``python -m analyses``: summary, report."""
 
 from __future__ import annotations
 
@@ -8,32 +8,12 @@ import os
 import sys
 from pathlib import Path
 
-import duckdb
-
+from analyses.connect import connect
 from analyses.summary import as_text, summary
 
 
-def _connect(path: Path) -> duckdb.DuckDBPyConnection:
-    """The warehouse (or a published file), read-only, with the marts on the search path."""
-    if not path.exists():
-        raise SystemExit(
-            f"error: {path}: there is no warehouse here. Load something and run dbt build first."
-        )
-    try:
-        con = duckdb.connect(str(path), read_only=True)
-    except duckdb.Error as error:
-        raise SystemExit(f"error: {path}: it can't be opened: {str(error).splitlines()[0]}") from None
-    schema = con.execute(
-        "select schema_name from duckdb_tables() where table_name = 'assay_recordings'"
-    ).fetchone()
-    if schema is None:
-        raise SystemExit(f"error: {path}: it holds no marts yet. Run dbt build first.")
-    con.execute("set search_path = ?", [schema[0]])
-    return con
-
-
 def _summary(args: argparse.Namespace) -> int:
-    con = _connect(args.warehouse)
+    con = connect(args.warehouse, "there is no warehouse here. Load something and run dbt build first.")
     try:
         blocks = summary(con, args.recording)
     except KeyError:
@@ -55,6 +35,13 @@ def _summary(args: argparse.Namespace) -> int:
     return 0
 
 
+def _report(args: argparse.Namespace) -> int:
+    # The drawing libraries are an extra, and slow to import.
+    from analyses.report.command import run
+
+    return run(args)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m analyses", description="What the marts say.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -66,6 +53,28 @@ def _parser() -> argparse.ArgumentParser:
         help="the warehouse or a published file (default: ASSAY_WAREHOUSE, or warehouse.duckdb)",
     )  # fmt: skip
     sub.set_defaults(run=_summary)
+    sub = commands.add_parser("report", help="make one page of a published file, or a picture of it")
+    sub.add_argument("--to", type=Path, metavar="FILE.html", help="the page")
+    sub.add_argument("--picture", type=Path, metavar="FILE.png", help="a small picture of the main figures")
+    sub.add_argument(
+        "--published", type=Path, default=Path("published/measures.duckdb"), metavar="FILE",
+        help="the file that ingest publish made (default: published/measures.duckdb)",
+    )  # fmt: skip
+    sub.add_argument(
+        "--queries",
+        type=int,
+        default=100,
+        metavar="N",
+        help="the most queries of a recording to show, worst first (100)",
+    )
+    sub.add_argument(
+        "--recording",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this recording alone; may be repeated",
+    )
+    sub.set_defaults(run=_report)
     return parser
 
 

@@ -137,7 +137,8 @@ final as (
             when shows_all_fields then n_document_words
             else n_id_words + coalesce(n_shown_words, 0)
         end as {{ dbt.type_bigint() }}) as n_words,
-        is_in_text
+        is_in_text,
+        text
     from joined
 
 )
