@@ -1,14 +1,18 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
 asked_queries as (
 
     select * from {{ ref('stg_assay__asked_queries') }}
+    where {{ assay_is_due() }}
 
 ),
 

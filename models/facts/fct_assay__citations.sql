@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 answer_citations as (
 
     select * from {{ ref('stg_assay__answer_citations') }}
+    where {{ assay_is_due() }}
 
 ),
 
 contexts as (
 
     select * from {{ ref('stg_assay__contexts') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -33,6 +38,7 @@ documents as (
 context_documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 context_documents as (
 
     select * from {{ ref('stg_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recording_fields as (
 
     select * from {{ ref('stg_assay__recording_fields') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='collection') }}
+
 with
 
 judgments as (
 
     select * from {{ ref('stg_assay__judgments') }}
+    where {{ assay_is_due() }}
 
 ),
 
 collections as (
 
     select * from {{ ref('stg_assay__collections') }}
+    where {{ assay_is_due() }}
 
 ),
 
 documents as (
 
     select * from {{ ref('stg_assay__documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

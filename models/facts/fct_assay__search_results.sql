@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 search_results as (
 
     select * from {{ ref('stg_assay__search_results') }}
+    where {{ assay_is_due() }}
 
 ),
 
 traces as (
 
     select * from {{ ref('stg_assay__traces') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,26 +1,32 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 search_words as (
 
     select * from {{ ref('stg_assay__search_words') }}
+    where {{ assay_is_due() }}
 
 ),
 
 searches as (
 
     select * from {{ ref('stg_assay__searches') }}
+    where {{ assay_is_due() }}
 
 ),
 
 traces as (
 
     select * from {{ ref('stg_assay__traces') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -39,6 +45,7 @@ collection_fields as (
 recording_fields as (
 
     select * from {{ ref('stg_assay__recording_fields') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -57,18 +64,21 @@ document_words as (
 search_results as (
 
     select * from {{ ref('stg_assay__search_results') }}
+    where {{ assay_is_due() }}
 
 ),
 
 trace_events as (
 
     select * from {{ ref('stg_assay__trace_events') }}
+    where {{ assay_is_due() }}
 
 ),
 
 trace_event_words as (
 
     select * from {{ ref('stg_assay__trace_event_words') }}
+    where {{ assay_is_due() }}
 
 ),
 

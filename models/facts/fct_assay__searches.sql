@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 searches as (
 
     select * from {{ ref('stg_assay__searches') }}
+    where {{ assay_is_due() }}
 
 ),
 
 traces as (
 
     select * from {{ ref('stg_assay__traces') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -27,12 +32,14 @@ queries as (
 search_results as (
 
     select * from {{ ref('fct_assay__search_results') }}
+    where {{ assay_is_due() }}
 
 ),
 
 search_words as (
 
     select * from {{ ref('fct_assay__search_words') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,8 +1,11 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 scores as (
 
     select * from {{ ref('assay_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {% set answer_counts = [
     'n_items', 'n_cited', 'n_exact_cited', 'n_partial_cited', 'n_irrelevant_cited', 'n_unjudged_cited', 'n_unjudged_in_catalog_cited',
     'n_in_context_cited', 'n_exact_in_context_cited', 'n_in_context_and_text_cited', 'n_outside_context', 'n_unknown_id',
@@ -13,24 +15,28 @@ with
 contexts as (
 
     select * from {{ ref('assay_contexts') }}
+    where {{ assay_is_due() }}
 
 ),
 
 answers as (
 
     select * from {{ ref('stg_assay__answers') }}
+    where {{ assay_is_due() }}
 
 ),
 
 citations as (
 
     select * from {{ ref('fct_assay__citations') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 

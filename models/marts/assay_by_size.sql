@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
 summary as (
 
     select * from {{ ref('assay_summary') }}
+    where {{ assay_is_due() }}
 
 ),
 
 prompts as (
 
     select * from {{ ref('assay_prompts') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,26 +1,32 @@
+{{ config(materialized='assay_by_key', assay_key='collection') }}
+
 with
 
 collections as (
 
     select * from {{ ref('stg_assay__collections') }}
+    where {{ assay_is_due() }}
 
 ),
 
 collection_fields as (
 
     select * from {{ ref('stg_assay__collection_fields') }}
+    where {{ assay_is_due() }}
 
 ),
 
 document_fields as (
 
     select * from {{ ref('stg_assay__document_fields') }}
+    where {{ assay_is_due() }}
 
 ),
 
 documents as (
 
     select * from {{ ref('stg_assay__documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {#-
 All cutoffs are counted in one pass over the documents, a column each, and turned into rows at the context's grain: ten million
 documents are never multiplied by the cutoffs.
@@ -16,12 +18,14 @@ with
 contexts as (
 
     select * from {{ ref('assay_contexts') }}
+    where {{ assay_is_due() }}
 
 ),
 
 documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,14 +1,18 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 contexts as (
 
     select * from {{ ref('stg_assay__contexts') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -21,12 +25,14 @@ collections as (
 asked_queries as (
 
     select * from {{ ref('fct_assay__asked_queries') }}
+    where {{ assay_is_due() }}
 
 ),
 
 context_documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {#-
 Spearman's rank correlation is Pearson's of the ranks, ties on their middle rank. Everything up to the last step is an integer:
 a rank r is kept as 2 r - (n + 1), which is whole for middle ranks too and sums to 0, so that covariance and variance are sums of
@@ -10,12 +12,14 @@ with
 scores as (
 
     select * from {{ ref('assay_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 
 floors as (
 
     select * from {{ ref('stg_assay__recording_floors') }}
+    where {{ assay_is_due() }}
 
 ),
 

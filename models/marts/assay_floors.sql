@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {{ config(materialized='view') }}
 
 with
@@ -5,12 +7,14 @@ with
 context_scores as (
 
     select * from {{ ref('assay_context_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,14 +1,18 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 answers as (
 
     select * from {{ ref('assay_answers') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,14 +1,18 @@
+{{ config(materialized='assay_by_key', assay_key='collection') }}
+
 with
 
 queries as (
 
     select * from {{ ref('stg_assay__queries') }}
+    where {{ assay_is_due() }}
 
 ),
 
 judgments as (
 
     select * from {{ ref('fct_assay__judgments') }}
+    where {{ assay_is_due() }}
 
 ),
 

@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 scores as (
 
     select * from {{ ref('assay_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 
 intervals as (
 
     select * from {{ assay_python_model('fct_assay__intervals') }}
+    where {{ assay_is_due() }}
 
 ),
 
 floors as (
 
     select * from {{ ref('stg_assay__recording_floors') }}
+    where {{ assay_is_due() }}
 
 ),
 

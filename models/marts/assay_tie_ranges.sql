@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {% set cutoffs = assay_cutoffs() %}
 
 with
@@ -5,12 +7,14 @@ with
 context_scores as (
 
     select * from {{ ref('assay_context_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 
 documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 

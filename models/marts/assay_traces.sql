@@ -1,20 +1,25 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 with
 
 traces as (
 
     select * from {{ ref('stg_assay__traces') }}
+    where {{ assay_is_due() }}
 
 ),
 
 recordings as (
 
     select * from {{ ref('stg_assay__recordings') }}
+    where {{ assay_is_due() }}
 
 ),
 
 asked_queries as (
 
     select * from {{ ref('fct_assay__asked_queries') }}
+    where {{ assay_is_due() }}
 
 ),
 
@@ -27,30 +32,35 @@ queries as (
 searches as (
 
     select * from {{ ref('fct_assay__searches') }}
+    where {{ assay_is_due() }}
 
 ),
 
 search_results as (
 
     select * from {{ ref('fct_assay__search_results') }}
+    where {{ assay_is_due() }}
 
 ),
 
 picks as (
 
     select * from {{ ref('fct_assay__picks') }}
+    where {{ assay_is_due() }}
 
 ),
 
 answer_contexts as (
 
     select * from {{ ref('stg_assay__contexts') }}
+    where recording_id in (select answers_recording from recordings)
 
 ),
 
 answer_documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where recording_id in (select answers_recording from recordings)
 
 ),
 

@@ -1,3 +1,5 @@
+{{ config(materialized='assay_by_key', assay_key='recording_id') }}
+
 {% set cutoffs = assay_cutoffs() %}
 
 with
@@ -5,36 +7,42 @@ with
 summary as (
 
     select * from {{ ref('assay_summary') }}
+    where {{ assay_is_due() }}
 
 ),
 
 contexts as (
 
     select * from {{ ref('assay_contexts') }}
+    where {{ assay_is_due() }}
 
 ),
 
 documents as (
 
     select * from {{ ref('fct_assay__context_documents') }}
+    where {{ assay_is_due() }}
 
 ),
 
 context_scores as (
 
     select * from {{ ref('assay_context_scores') }}
+    where {{ assay_is_due() }}
 
 ),
 
 tie_ranges as (
 
     select * from {{ ref('assay_tie_ranges') }}
+    where {{ assay_is_due() }}
 
 ),
 
 settings as (
 
     select * from {{ ref('stg_assay__recording_settings') }}
+    where {{ assay_is_due() }}
 
 ),
 
