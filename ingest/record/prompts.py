@@ -128,10 +128,15 @@ def read_answer_prompt(path: Path | None, settings: Mapping[str, object]) -> Pro
     """The instructions of an answer: a text, or TOML with ``system`` and examples of ``user`` and ``assistant``. Raises BadInput."""
     if path is not None and path.suffix == ".toml":
         return _toml(path, {"system": ANSWER}, _ANSWER_EXAMPLE, settings)
-    text = ANSWER if path is None else _read(path).strip()
+    return Prompts({"instructions": filled(ANSWER if path is None else read_instructions(path), settings)})
+
+
+def read_instructions(path: Path) -> str:
+    """The text of a file. Raises BadInput."""
+    text = _read(path).strip()
     if not text:
         raise BadInput(f"{path}: it is empty. Write the instructions into it.")
-    return Prompts({"instructions": filled(text, settings)})
+    return text
 
 
 def read_agent_prompts(path: Path | None, settings: Mapping[str, object]) -> Prompts:

@@ -18,7 +18,7 @@ from ingest.errors import BadInput
 from ingest.record.answers import cut_reason
 from ingest.record.collection import Copied, copied
 from ingest.record.journal import Key
-from ingest.record.prompts import parsed, read_answer_prompt, read_schema
+from ingest.record.prompts import parsed, read_instructions, read_schema
 from ingest.record.run import checked, dry_run, options_of, record_tasks
 from ingest.record.server import Model, Reply, Server
 from ingest.sqltext import literal
@@ -196,7 +196,7 @@ def record_support(args: argparse.Namespace) -> int:
     """Record a judge's labels of a loaded recording's claims; the exit code. Raises BadInput and CannotRun."""
     checked(args)
     schema = read_schema(args.schema, support_schema(), "label")
-    instructions = INSTRUCTIONS if args.prompt is None else read_answer_prompt(args.prompt)
+    instructions = INSTRUCTIONS if args.prompt is None else read_instructions(args.prompt)
     with copied(warehouse_path(), None, args.wait, args.recording) as held:
         claims = claims_of(held, args.recording, args.claims, _fields(held, args.recording))
         tasks = list(claims.tasks[: args.limit])
