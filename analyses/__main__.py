@@ -1,4 +1,4 @@
-"""``python -m analyses``: summary, report."""
+"""``python -m analyses``: summary, report, compare, engines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from analyses.connect import connect
+from analyses.elsewhere import add_parsers
 from analyses.summary import as_text, summary
 
 
@@ -48,8 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = commands.add_parser("summary", help="print what the marts say of one recording, or of all")
     sub.add_argument("recording", nargs="?", metavar="RECORDING")
     sub.add_argument("--json", action="store_true", help="for machines")
+    warehouse = Path(os.environ.get("ASSAY_WAREHOUSE") or "warehouse.duckdb")
     sub.add_argument(
-        "--warehouse", type=Path, default=Path(os.environ.get("ASSAY_WAREHOUSE") or "warehouse.duckdb"), metavar="FILE",
+        "--warehouse", type=Path, default=warehouse, metavar="FILE",
         help="the warehouse or a published file (default: ASSAY_WAREHOUSE, or warehouse.duckdb)",
     )  # fmt: skip
     sub.set_defaults(run=_summary)
@@ -75,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         help="this recording alone; may be repeated",
     )
     sub.set_defaults(run=_report)
+    add_parsers(commands, warehouse)
     return parser
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ingest.errors import AssayError, CannotRun
-from ingest.formats.base import Options, parse_settings
-from ingest.load import find, load
+from ingest.formats.base import Found, Options, parse_settings
+from ingest.load import Loaded, find, load
 from ingest.record.cli import add_record_parser
 from ingest.retrieve.cli import add_retrieve_parser
 from ingest.warehouse import open_warehouse, warehouse_path
@@ -21,23 +23,32 @@ def _options(args: argparse.Namespace) -> Options:
 
 def _load(args: argparse.Namespace) -> int:
     found = find(args.paths, args.format, _options(args))
+    if args.lake is not None:
+        from ingest.lake import Lake
+
+        with Lake(args.lake).loading() as loading:
+            return _load_all(found, partial(loading.load, strict=args.strict), args.lake)
     con = open_warehouse(wait=args.wait)
-    failed = False
     try:
-        for one in found:
-            try:
-                result = load(con, one, strict=args.strict)
-            except AssayError as error:
-                print(f"error: {error}", file=sys.stderr)
-                failed = True
-                continue
-            print(result.sentence())
-            for severity, file, message in result.noticed:
-                print(f"  {severity}: {file}: {message}")
+        return _load_all(found, partial(load, con, strict=args.strict), warehouse_path())
     finally:
         con.close()
+
+
+def _load_all(found: list[Found], load_one: Callable[[Found], Loaded], where: Path) -> int:
+    failed = False
+    for one in found:
+        try:
+            result = load_one(one)
+        except AssayError as error:
+            print(f"error: {error}", file=sys.stderr)
+            failed = True
+            continue
+        print(result.sentence())
+        for severity, file, message in result.noticed:
+            print(f"  {severity}: {file}: {message}")
     if failed:
-        print(f"What was not loaded left {warehouse_path()} as it was.", file=sys.stderr)
+        print(f"What was not loaded left {where} as it was.", file=sys.stderr)
     return 1 if failed else 0
 
 
@@ -146,6 +157,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     sub = commands.add_parser(
         "load", parents=[waiting, reading], help="load collections and recordings, in any order"
+    )
+    sub.add_argument(
+        "--lake",
+        type=Path,
+        metavar="DIR",
+        help="write the raw tables into this folder as Parquet, not into the warehouse",
     )
     sub.set_defaults(run=_load)
     sub = commands.add_parser(

@@ -90,11 +90,17 @@ def find(
 
 
 def load(
-    con: duckdb.DuckDBPyConnection, found: Found, *, strict: bool = False, settings: Settings | None = None
+    con: duckdb.DuckDBPyConnection,
+    found: Found,
+    *,
+    strict: bool = False,
+    settings: Settings | None = None,
+    number: int | None = None,
 ) -> Loaded:
     """Load one collection or recording in one transaction. Raises BadInput or CannotRun, and then nothing has changed.
 
-    `strict` refuses at the first line that can't be read; `settings` are the project's, read where none are given.
+    `strict` refuses at the first line that can't be read; `settings` are the project's, read where none are given;
+    `number` is the load's, the next one where none is given.
     """
     settings = settings or read_settings()
     with Progress(found.name) as progress:
@@ -109,7 +115,15 @@ def load(
         con.execute("begin transaction")
         try:
             result = _load_rows(
-                con, found, digests, digest, progress, settings, replaced=before is not None, strict=strict
+                con,
+                found,
+                digests,
+                digest,
+                progress,
+                settings,
+                replaced=before is not None,
+                strict=strict,
+                number=number,
             )
             progress.step("committing")
             con.execute("commit")
@@ -139,10 +153,12 @@ def _load_rows(
     *,
     replaced: bool,
     strict: bool,
+    number: int | None,
 ) -> Loaded:
-    row = con.execute(f"select coalesce(max(load_number), 0) + 1 from {RAW_SCHEMA}.loads").fetchone()
-    assert row is not None
-    number = int(row[0])
+    if number is None:
+        row = con.execute(f"select coalesce(max(load_number), 0) + 1 from {RAW_SCHEMA}.loads").fetchone()
+        assert row is not None
+        number = int(row[0])
     work = Load(con, found.kind, found.name, found.path, number, progress, digests, strict, settings)
     is_pinned = _check_pinned(work, found)
     if replaced and found.kind == "collection":

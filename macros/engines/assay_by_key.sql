@@ -48,7 +48,7 @@
     select
         collection as key,
         cast(load_number as varchar) || ' ' || digest as version
-    from {{ source('assay_raw', 'collections') }}
+    from {{ assay_raw_at_run('collections') }}
     {%- else -%}
     select
         recordings.recording_id as key,
@@ -56,10 +56,10 @@
             ' ', recordings.load_number, recordings.digest, coalesce(collections.load_number, 0), collections.digest,
             coalesce(answers.load_number, 0), answers.digest
         ) as version
-    from {{ source('assay_raw', 'recordings') }} as recordings
-    left join {{ source('assay_raw', 'collections') }} as collections
+    from {{ assay_raw_at_run('recordings') }} as recordings
+    left join {{ assay_raw_at_run('collections') }} as collections
         on recordings.collection = collections.collection
-    left join {{ source('assay_raw', 'recordings') }} as answers
+    left join {{ assay_raw_at_run('recordings') }} as answers
         on recordings.answers_recording = answers.recording_id
     {%- endif -%}
 {% endmacro %}

@@ -17,3 +17,11 @@ written out. tests/python/test_discounts.py holds the two to each other.
 {% macro duckdb__assay_decimal_to_double(decimal) %}
     {{ return('cast(' ~ decimal ~ ' as double)') }}
 {% endmacro %}
+
+{#- Spark would cut places of the difference to fit it into 38 digits. A remainder keeps all 17, and so does a product of 18 digits by 18. -#}
+{% macro spark__assay_decimal_to_double(decimal) %}
+    {{ return(
+        '(cast(floor(' ~ decimal ~ ') as double) + cast(cast((' ~ decimal
+        ~ ' % 1) * cast(100000000000000000 as decimal(18, 0)) as bigint) as double) / 100000000000000000)'
+    ) }}
+{% endmacro %}

@@ -1,3 +1,5 @@
+{% set iso_time = '[0-9]{4}-[0-9]{2}-[0-9]{2}([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?' %}
+
 with
 
 planned as (
@@ -45,10 +47,9 @@ resolved as (
         comparison_id,
         family,
         planned_on,
-        -- Times are UTC, with or without a Z. Engines read other offsets differently, so none is read.
+        -- Times are UTC, with or without a Z. Engines read anything else differently, so nothing else is read.
         case
-            when substring(planned_on, 11) like '%+%' or substring(planned_on, 11) like '%-%' then null
-            else try_cast(planned_on as timestamp)
+            when {{ assay_matches('trim(planned_on)', iso_time) }} then try_cast(replace(trim(planned_on), 'Z', '') as timestamp)
         end as planned_at,
         -- A text as short as 2026-11-01 has no time.
         length(trim(planned_on)) <= 10 as is_planned_on_a_date,

@@ -8,7 +8,7 @@ planned as (
 
 tests as (
 
-    select * from {{ assay_python_model('fct_assay__comparison_tests') }}
+    select * from {{ assay_python_model('fct_assay__comparison_tests', reads='fct_assay__comparison_values') }}
 
 ),
 

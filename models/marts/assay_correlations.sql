@@ -216,9 +216,9 @@ summed as (
         defined.k,
         defined.with_measure,
         sum(defined.n) as n,
-        sum(defined.n * x_ranks.centred * y_ranks.centred) as covariance,
-        sum(defined.n * x_ranks.centred * x_ranks.centred) as x_variance,
-        sum(defined.n * y_ranks.centred * y_ranks.centred) as y_variance
+        sum({{ assay_wide('defined.n') }} * x_ranks.centred * y_ranks.centred) as covariance,
+        sum({{ assay_wide('defined.n') }} * x_ranks.centred * x_ranks.centred) as x_variance,
+        sum({{ assay_wide('defined.n') }} * y_ranks.centred * y_ranks.centred) as y_variance
     from defined
     inner join x_ranks
         on

@@ -11,7 +11,7 @@ scores as (
 
 intervals as (
 
-    select * from {{ assay_python_model('fct_assay__intervals') }}
+    select * from {{ assay_python_model('fct_assay__intervals', reads='fct_assay__value_counts') }}
     where {{ assay_is_due() }}
 
 ),

@@ -22,7 +22,7 @@ depths as (
 
     select
         recording_id,
-        max(try_cast(value as {{ dbt.type_bigint() }})) as depth
+        max(case when {{ assay_matches('value', '[0-9]{1,18}') }} then try_cast(value as {{ dbt.type_bigint() }}) end) as depth
     from {{ ref('stg_assay__recording_settings') }}
     where setting in ('depth', 'options.depth', 'retrieval.depth')
     group by recording_id

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'answer_citations') }}
+    select * from {{ assay_raw('answer_citations') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'answers') }}
+    select * from {{ assay_raw('answers') }}
 
 ),
 
@@ -21,7 +21,7 @@ final as (
         prompt_tokens,
         answer_tokens,
         duration_ms,
-        recorded_at,
+        cast(recorded_at as timestamp) as recorded_at,
         line,
         extra
     from source

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'check_rules') }}
+    select * from {{ assay_raw('check_rules') }}
 
 ),
 

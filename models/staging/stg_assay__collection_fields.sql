@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'collection_fields') }}
+    select * from {{ assay_raw('collection_fields') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'context_documents') }}
+    select * from {{ assay_raw('context_documents') }}
 
 ),
 

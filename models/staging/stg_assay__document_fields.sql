@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'document_fields') }}
+    select * from {{ assay_raw('document_fields') }}
 
 ),
 

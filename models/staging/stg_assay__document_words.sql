@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'document_words') }}
+    select * from {{ assay_raw('document_words') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'documents') }}
+    select * from {{ assay_raw('documents') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'judgments') }}
+    select * from {{ assay_raw('judgments') }}
 
 ),
 

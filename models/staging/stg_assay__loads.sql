@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'loads') }}
+    select * from {{ assay_raw('loads') }}
 
 ),
 
@@ -18,7 +18,7 @@ final as (
         n_lines,
         n_loaded,
         n_quarantined,
-        loaded_at
+        cast(loaded_at as timestamp) as loaded_at
     from source
 
 )

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'quarantine') }}
+    select * from {{ assay_raw('quarantine') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'queries') }}
+    select * from {{ assay_raw('queries') }}
 
 ),
 

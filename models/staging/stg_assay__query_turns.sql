@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'query_turns') }}
+    select * from {{ assay_raw('query_turns') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'recording_settings') }}
+    select * from {{ assay_raw('recording_settings') }}
 
 ),
 

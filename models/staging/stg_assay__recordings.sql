@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'recordings') }}
+    select * from {{ assay_raw('recordings') }}
 
 ),
 
@@ -20,7 +20,7 @@ final as (
         model_licence,
         num_ctx,
         n_prompt_words,
-        recorded_at,
+        cast(recorded_at as timestamp) as recorded_at,
         is_recorded_on_a_date,
         results_shown,
         max_searches,

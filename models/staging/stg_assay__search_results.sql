@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'search_results') }}
+    select * from {{ assay_raw('search_results') }}
 
 ),
 

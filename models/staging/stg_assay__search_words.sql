@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'search_words') }}
+    select * from {{ assay_raw('search_words') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'trace_event_words') }}
+    select * from {{ assay_raw('trace_event_words') }}
 
 ),
 

@@ -2,7 +2,7 @@ with
 
 source as (
 
-    select * from {{ source('assay_raw', 'trace_events') }}
+    select * from {{ assay_raw('trace_events') }}
 
 ),
 
