@@ -8,7 +8,8 @@
 
     `_assay_built` keeps, for each such model, what its code was when it was built (a digest of the compiled model, vars and measures included) and which version of
     each key it holds. A version is the number and digest of the load, of the collection's and of the answers' recording that it is held against. Whatever is
-    gone or has another version is deleted; what is absent is appended, in one transaction. Other code, or a table that somebody replaced, is built whole.
+    gone or has another version is deleted; what is absent is appended, in one transaction. Other code, of the model itself or of one that it reads, or a table
+    that somebody replaced, is built whole.
 
     Elsewhere than in DuckDB such a model is a table.
 -#}
@@ -64,6 +65,29 @@
     {%- endif -%}
 {% endmacro %}
 
+{#- The code behind what a model reads: as it was built where that is a table by key, as it stands in the database where it is a view. -#}
+{% macro assay_codes() %}
+    {%- set codes = {} -%}
+    {%- for row in run_query(
+        'select model, code from ' ~ assay_built_table() ~ " where key is null union all select schema_name || '.' || view_name, md5(sql) from duckdb_views()"
+    ).rows -%}
+        {%- do codes.update({row[0]: row[1]}) -%}
+    {%- endfor -%}
+    {{- return(codes) -}}
+{% endmacro %}
+
+{% macro assay_code_behind(node_ids, codes) %}
+    {%- set parts = [] -%}
+    {%- for node_id in node_ids | sort if node_id in graph.nodes -%}
+        {%- set node = graph.nodes[node_id] -%}
+        {%- do parts.append(codes.get(node.schema ~ '.' ~ node.alias, node.checksum.checksum)) -%}
+        {%- if node.config.materialized != 'assay_by_key' and node.depends_on.nodes -%}
+            {%- do parts.append(assay_code_behind(node.depends_on.nodes, codes)) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(parts | join(' ')) -}}
+{% endmacro %}
+
 {#- What of a model is due: keys to delete, keys to make. None where the whole of it is to be built. -#}
 {% macro assay_due(existing, code) %}
     {%- set built = assay_built_table() -%}
@@ -116,7 +140,9 @@
     {%- set relation = this.incorporate(type='table') -%}
     {%- set built = assay_built_table() -%}
     {%- set is_model = "model = '" ~ this.schema ~ '.' ~ this.identifier ~ "'" -%}
-    {%- set code = local_md5(compiled_code ~ model.columns ~ model.description ~ config.get('assay_code', '')) -%}
+    {%- set code = local_md5(
+        compiled_code ~ model.columns ~ model.description ~ config.get('assay_code', '') ~ assay_code_behind(model.depends_on.nodes, assay_codes())
+    ) -%}
     {%- set due = assay_due(existing, code) -%}
 
     {%- set language = model['language'] -%}

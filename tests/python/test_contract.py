@@ -46,6 +46,11 @@ def test_sources_are_the_contract() -> None:
 def test_staging_views_hold_every_column(table: Table) -> None:
     sql = (STAGING / f"stg_assay__{table.name}.sql").read_text()
     [columns] = re.findall(r"final as \(\n\n    select\n(.+?)\n    from source", sql, re.DOTALL)
-    assert [c.strip().rstrip(",") for c in columns.splitlines()] == list(table.column_names)
+    # A time is cast, since Parquet keeps it with a zone of its own.
+    names = [
+        re.sub(r"^cast\((\w+) as timestamp\) as \1$", r"\1", c.strip().rstrip(","))
+        for c in columns.splitlines()
+    ]
+    assert names == list(table.column_names)
     [model] = yaml.safe_load((STAGING / f"stg_assay__{table.name}.yml").read_text())["models"]
     assert [c["name"] for c in model["columns"]] == list(table.column_names)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ANSWERS = {
-    "contexts": ["run"], "prompt": PROMPTS / "answers.txt", "schema": PROMPTS / "answers.schema.json", "show": ["name"], "num-predict": 120,
+    "contexts": ["run"], "prompt": PROMPTS / "answers.toml", "schema": PROMPTS / "answers.schema.json", "show": ["name"], "num-predict": 120,
 }  # fmt: skip
 
 
